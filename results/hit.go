@@ -1,0 +1,109 @@
+package results
+
+import (
+	"fmt"
+	"math"
+)
+
+// Outcome is what became of one request, as seen by the client.
+type Outcome uint8
+
+// The outcomes. The zero value is the one that proves nothing.
+const (
+	// Unknown: no answer, an answer that nobody declared, or a request that the
+	// transport sent twice. It may have been admitted, and may have cost a token.
+	Unknown Outcome = iota
+	// Admitted: answered as the declared answers say for an admitted request.
+	Admitted
+	// Limited: refused by the limiter.
+	Limited
+	// Other: answered by something that is not the limiter, such as 413 or 401.
+	// It may have cost a token all the same.
+	Other
+)
+
+var outcomeNames = [...]string{"unknown", "admitted", "limited", "other"}
+
+func (o Outcome) String() string {
+	if int(o) < len(outcomeNames) {
+		return outcomeNames[o]
+	}
+	return fmt.Sprintf("outcome %d", uint8(o))
+}
+
+// ParseOutcome reads what String prints.
+func ParseOutcome(s string) (Outcome, error) {
+	for i, name := range outcomeNames {
+		if s == name {
+			return Outcome(i), nil
+		}
+	}
+	return Unknown, fmt.Errorf("%q is not an outcome: unknown, admitted, limited or other", s)
+}
+
+// Never is the end of a request that was not answered while the run lasted.
+const Never = math.MaxInt64
+
+// Hit is one request that was sent, as it was recorded. All times are in
+// nanoseconds since the run's start on the monotonic clock. The decision of the
+// limiter lies in the closed interval from Sent to First.
+type Hit struct {
+	Seq     int64 // place in the plan, from 1; follow-ups come behind the planned shots
+	Phase   int32 // index of the phase in the plan
+	Conn    int32 // id of the connection, from 1; 0: none was opened
+	Key     string
+	Peer    string // address that was connected to
+	Cost    int64  // tokens asked for, at least 1
+	Planned int64  // when it was due
+	Sent    int64  // before its first byte could leave
+	First   int64  // after the first byte of the answer; Never: not answered
+	Done    int64  // after its last byte, or when it was given up
+	Fresh   bool   // it was the connection's first request
+	Outcome Outcome
+	Status  int32 // HTTP status; 0: none
+	Obeyed  int64 // Seq of the refusal whose Retry-After this request waited for; 0: none
+
+	RetryAfter string // raw text of the header; empty: absent
+	Date       string // raw text of the header; empty: absent
+	Headers    string // other header lines about limits, "name: value", lower-case names, one a line
+	Err        string // what went wrong; empty: nothing
+}
+
+// Answered reports whether an answer came, so that First is a moment.
+func (h *Hit) Answered() bool { return h.First != Never }
+
+// Spends reports whether the request may have taken tokens: everything but a
+// refusal.
+func (h *Hit) Spends() bool { return h.Outcome != Limited }
+
+// MarkKind is what a Mark tells of.
+type MarkKind string
+
+// The kinds of mark.
+const (
+	MarkPhase MarkKind = "phase"     // a phase began; Text is its name
+	MarkStall MarkKind = "own-stall" // hammer itself did not run for Size
+	MarkWall  MarkKind = "wall-jump" // the client's wall clock moved by Size against the monotonic one
+	MarkSleep MarkKind = "suspended" // the client was suspended for Size, which its monotonic clock does not show
+	MarkMiss  MarkKind = "missed"    // a shot was not sent in time; Seq is its place in the plan
+	MarkStop  MarkKind = "stopped"   // firing ended before the plan did; Text says why
+)
+
+// Mark is an event on the run's clock that is not a request.
+type Mark struct {
+	At   int64 // nanoseconds since the run's start; for a stall or jump, when it was noticed
+	Kind MarkKind
+	Size int64  // nanoseconds; 0: does not apply
+	Seq  int64  // of the shot it belongs to; 0: none
+	Text string // for people
+}
+
+// Block is a piece of the record, as it is handed from the recorder to the
+// writer and the judge. The blocks of a run together are its timeline. Hits
+// come in the order of their ends; Low bounds how far back a later one can
+// reach, which is what lets a judge work in one pass.
+type Block struct {
+	Hits  []Hit
+	Marks []Mark
+	Low   int64 // no hit of a later block was sent before this moment
+}

@@ -1,0 +1,101 @@
+package scenarios
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Contract is the kind of promise a limiter makes.
+type Contract string
+
+// The contracts that can be judged.
+const (
+	// TokenBucket promises at most Burst + Rate*T in every closed window of
+	// length T, and refuses nothing while a token is there. It is the zero value.
+	TokenBucket Contract = "token-bucket"
+	// GCRA is the same promise in other words: the generic cell rate algorithm
+	// with emission interval 1/Rate and tolerance (Burst-1)/Rate admits request
+	// by request what the token bucket does.
+	GCRA Contract = "gcra"
+)
+
+// Contracts are all contracts, in the order they are documented.
+var Contracts = []Contract{TokenBucket, GCRA}
+
+// Limit is one promise of a limiter.
+type Limit struct {
+	Name     string   // for people and findings; empty: "limit"
+	Contract Contract // empty: TokenBucket
+	Burst    int64    // b, in tokens, at least 1
+	Rate     Rate     // r
+	Key      Key      // what clients are told apart by
+	Answers  Answers  // which answers mean what; the zero value is DefaultAnswers
+	Slack    Slack    // what the limiter's own clock and rounding may add
+}
+
+// Slack is what a limiter that keeps its promise may still deviate by, because
+// its clock is another one than ours and its arithmetic is not infinite. It is
+// declared with the promise and named in every verdict; the network's delay is
+// not in it, that is an interval on the record.
+type Slack struct {
+	// Quantum is the step of the limiter's clock: a decision may be made with a
+	// reading that is older by up to this. Zero: the limiter reads an exact clock.
+	Quantum time.Duration
+	// Over is how much faster than promised it may refill, in parts per
+	// million: the rates of two quartz clocks differ, and a clock that is being
+	// slewed runs up to 500 ppm fast.
+	Over int64
+	// Under is how much slower it may refill, in parts per million: the clocks
+	// again, and a token's fraction that is rounded down at each admission, as
+	// nginx does (0.13 % measured at 100 a minute).
+	Under int64
+}
+
+// DefaultSlack is what is granted where nothing was declared: a millisecond
+// clock, 500 ppm too fast, 2,000 ppm too slow.
+func DefaultSlack() Slack {
+	return Slack{Quantum: time.Millisecond, Over: 500, Under: 2000}
+}
+
+// Check says what is wrong with the limit, or nil.
+func (l Limit) Check() error {
+	switch {
+	case l.Contract != "" && l.Contract != TokenBucket && l.Contract != GCRA:
+		return fmt.Errorf("contract %q is not known: %v", l.Contract, Contracts)
+	case l.Burst < 1:
+		return fmt.Errorf("burst %d: a bucket that holds less than one token admits nothing, give at least 1", l.Burst)
+	case l.Burst > 1e9:
+		return fmt.Errorf("burst %d: more than a thousand million tokens cannot be tested by firing", l.Burst)
+	case l.Rate.Count < 1 || l.Rate.Per <= 0:
+		return fmt.Errorf("rate %v: give tokens per time, such as 5/s", l.Rate)
+	case l.Rate.PerSecond() > 1e7:
+		return fmt.Errorf("rate %v: more than ten million a second cannot be tested by firing", l.Rate)
+	case l.Rate.Time(1) > 366*24*time.Hour:
+		return fmt.Errorf("rate %v: one token takes more than a year", l.Rate)
+	case l.Slack.Quantum < 0 || l.Slack.Quantum > time.Minute:
+		return fmt.Errorf("slack quantum %v: give 0 to 1m", l.Slack.Quantum)
+	case l.Slack.Over < 0 || l.Slack.Over > 500_000 || l.Slack.Under < 0 || l.Slack.Under > 500_000:
+		return fmt.Errorf("slack of %d and %d ppm: give 0 to 500000", l.Slack.Over, l.Slack.Under)
+	}
+	return nil
+}
+
+// Fill is how long an empty bucket takes to be full again, at the slowest rate
+// that the slack allows, plus the clock's step.
+func (l Limit) Fill() time.Duration {
+	t := l.Rate.Times(1_000_000-l.Slack.Under, 1_000_000).Time(l.Burst)
+	if t > math.MaxInt64-l.Slack.Quantum {
+		return math.MaxInt64
+	}
+	return t + l.Slack.Quantum
+}
+
+// String says the promise in words.
+func (l Limit) String() string {
+	c := l.Contract
+	if c == "" {
+		c = TokenBucket
+	}
+	return fmt.Sprintf("%s burst %d, rate %v per %v", c, l.Burst, l.Rate, l.Key)
+}
