@@ -91,11 +91,18 @@ const (
 
 // Mark is an event on the run's clock that is not a request.
 type Mark struct {
-	At   int64 // nanoseconds since the run's start; for a stall or jump, when it was noticed
-	Kind MarkKind
-	Size int64  // nanoseconds; 0: does not apply
-	Seq  int64  // of the shot it belongs to; 0: none
-	Text string // for people
+	At   int64    `json:"at_ns"` // nanoseconds since the run's start: the last moment before it can have begun
+	To   int64    `json:"to_ns"` // the first moment at which it was surely over
+	Kind MarkKind `json:"kind"`
+	Size int64    `json:"size_ns,omitempty"` // nanoseconds; 0: does not apply
+	Seq  int64    `json:"seq,omitempty"`     // of the shot it belongs to; 0: none
+	Text string   `json:"text,omitempty"`    // for people
+}
+
+// Tears reports whether the client's clock did not show all the time that
+// passed: no window may reach across such a mark.
+func (m Mark) Tears() bool {
+	return m.Kind == MarkSleep || m.Kind == MarkWall && m.Size > 0
 }
 
 // Block is a piece of the record, as it is handed from the recorder to the
@@ -105,5 +112,5 @@ type Mark struct {
 type Block struct {
 	Hits  []Hit
 	Marks []Mark
-	Low   int64 // no hit of a later block was sent before this moment
+	Low   int64 // no hit of a later block was sent, and no mark of one began, before this moment
 }

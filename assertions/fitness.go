@@ -1,0 +1,37 @@
+package assertions
+
+import (
+	"fmt"
+
+	"github.com/ratehammer/ratehammer/results"
+)
+
+// CheckFitness is the id of the question that comes first: whether the run
+// itself was fired as planned, so that its record can be asked anything.
+const CheckFitness = "run.fitness"
+
+// fitness judges the generator. A proof needs no fitness: what was recorded was
+// recorded. But a phase that was not fired did not ask its question.
+func fitness(r *results.Run) results.Finding {
+	f := results.Finding{Check: CheckFitness, Status: results.Kept}
+	bad := func(format string, args ...any) results.Finding {
+		f.Status, f.Text = results.Inconclusive, fmt.Sprintf(format, args...)
+		return f
+	}
+	answered := r.Admitted + r.Limited
+	switch {
+	case r.Sent == 0:
+		return bad("no request was sent")
+	case r.Stopped != "":
+		return bad("firing ended early: %s", r.Stopped)
+	case r.Unknown+r.Other > answered:
+		return bad("%d of %s were answered by neither an admission nor a refusal: the service is not well, or its answers need declaring", r.Unknown+r.Other, plural(r.Sent, "request"))
+	}
+	for _, p := range r.Phases {
+		if missing := p.Planned - p.Sent; missing > 1 && missing*10 > p.Planned {
+			return bad("of phase %s only %d of %s could be sent in time: this machine is too busy or too slow for it", p.Name, p.Sent, plural(p.Planned, "shot"))
+		}
+	}
+	f.Text = fmt.Sprintf("%d of %s sent", r.Sent, plural(r.Planned, "planned request"))
+	return f
+}

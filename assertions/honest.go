@@ -1,0 +1,129 @@
+package assertions
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// CheckHonest is the id of the promise in Retry-After: a request that comes
+// after the wait it was told is not refused again.
+const CheckHonest = "retry-after.honest"
+
+// honest follows, key by key, a refusal and the very next request. The wait
+// counts from when the refusal was received, which is later than the decision,
+// so obeying is always late enough. No other request on the key may overlap
+// either of them or lie between: it could have taken the token.
+type honest struct {
+	*scene
+	slack  scenarios.Slack
+	keys   []asked
+	obeyed int64 // waits that were obeyed
+	again  int64 // of them, refused again
+	first  *results.Hit
+	claim  told
+}
+
+// asked is the state of one key.
+type asked struct {
+	open  int     // requests in flight
+	alone *flight // the one in flight that no other has overlapped; nil: none
+	told  told    // the last refusal, while nothing else has been sent; seq 0: none
+	by    told    // what alone obeys; seq 0: nothing
+}
+
+func newHonest(sc *scene, slack scenarios.Slack) *honest { return &honest{scene: sc, slack: slack} }
+
+func (o *honest) check() string { return CheckHonest }
+func (o *honest) trim(int64)    {}
+
+// Grace is what the two clocks may differ by over a wait: the step of the
+// limiter's, and the difference of their rates. Who waits that much longer has
+// obeyed on any clock.
+func Grace(s scenarios.Slack, wait time.Duration) time.Duration {
+	return s.Quantum + wait/1_000_000*time.Duration(s.Over)
+}
+
+func (o *honest) hear(events []event) {
+	for _, e := range events {
+		if e.kind == tears {
+			continue // more time passed than we saw: who obeyed has obeyed
+		}
+		for int(e.f.key) >= len(o.keys) {
+			o.keys = append(o.keys, asked{})
+		}
+		k := &o.keys[e.f.key]
+		if e.kind == starts {
+			o.start(k, e.f)
+		} else {
+			o.end(k, e.f)
+		}
+	}
+}
+
+func (o *honest) start(k *asked, f *flight) {
+	k.alone, k.by.seq = nil, 0
+	if k.open == 0 {
+		k.alone = f
+		if k.told.seq != 0 && f.hit.Sent >= k.told.ready(o) {
+			k.by = k.told
+		}
+	}
+	k.told.seq = 0
+	k.open++
+}
+
+// ready is the moment from which on a request has obeyed.
+func (t *told) ready(o *honest) int64 {
+	return t.at + o.late + int64(t.wait+Grace(o.slack, t.wait))
+}
+
+func (o *honest) end(k *asked, f *flight) {
+	k.open--
+	if k.alone != f {
+		return // another request may have taken the token after it was refused
+	}
+	if k.by.seq != 0 {
+		o.judge(f.hit, k.by)
+	}
+	k.alone, k.by.seq = nil, 0
+	if f.asks.readable() {
+		k.told = f.tells()
+	}
+}
+
+func (o *honest) judge(h *results.Hit, by told) {
+	switch h.Outcome {
+	case results.Admitted:
+		o.obeyed++
+	case results.Limited:
+		o.obeyed++
+		o.again++
+		if o.first == nil {
+			c := *h
+			o.first, o.claim = &c, by
+		}
+	}
+}
+
+func (o *honest) tell() []results.Finding {
+	f := results.Finding{Check: CheckHonest}
+	switch {
+	case o.obeyed == 0:
+		f.Level, f.Text = results.Info, "not asked: no request came on a key right after a wait that a refusal had asked for"
+	case o.again == 0:
+		f.Status = results.Kept
+		f.Text = fmt.Sprintf("all of %s that obeyed Retry-After were admitted", plural(o.obeyed, "request"))
+	default:
+		f.Status, f.Key = results.Broken, o.first.Key
+		f.Seqs = []int64{o.claim.seq, o.first.Seq}
+		f.FromNS, f.ToNS = o.claim.sent, o.first.First
+		f.Got, f.Allowed, f.Unit = time.Duration(o.first.Sent-o.claim.at).Seconds(), o.claim.wait.Seconds(), "s"
+		f.Text = fmt.Sprintf("Retry-After is too early: request %d was told to wait %s, request %d came %s later with nothing between them, and was refused again; so were %d of %d that obeyed",
+			o.claim.seq, duration(int64(o.claim.wait)), o.first.Seq, duration(o.first.Sent-o.claim.at), o.again, o.obeyed)
+		f.Proof = fmt.Sprintf("%s after the refusal was received >= Retry-After %s, and refused", duration(o.first.Sent-o.claim.at), duration(int64(o.claim.wait)))
+	}
+	return []results.Finding{f}
+}

@@ -1,0 +1,178 @@
+package assertions
+
+import (
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// Options say what is known of a run besides its record. The zero value judges
+// the record of a stranger: nothing is known of the buckets' levels at its
+// start, and no resolution is asked for.
+type Options struct {
+	// Fresh: every key is new to the limiter, so its bucket is full when first used.
+	Fresh bool
+	// Tick is the step of the client's monotonic clock; 0: one nanosecond.
+	Tick time.Duration
+	// Linger is how long a server may still decide on a request that was given
+	// up without an answer; 0: a minute.
+	Linger time.Duration
+	// Wanted is the error in the rate that the run must have been able to see
+	// for a 'kept', in parts per million; 0: any.
+	Wanted int64
+	// Strict counts advice of a specification as part of the promise.
+	Strict bool
+	// LateBy is how much later than the truth a Retry-After may be beyond its
+	// unit's rounding, where a server adds time on purpose; 0: none.
+	LateBy time.Duration
+}
+
+// assertion judges one question. It hears every event of a run in the order of
+// time and tells its findings once, at the end.
+type assertion interface {
+	check() string // the id of its findings
+	hear([]event)
+	trim(oldest int64) // no request in flight left before this tick
+	tell() []results.Finding
+}
+
+// Judge judges one run while its blocks come in. It is not safe for concurrent use.
+type Judge struct {
+	limits     []scenarios.Limit
+	opts       Options
+	scene      *scene
+	tally      *tally
+	samples    []*sample
+	assertions []assertion
+	fallen     []string // by assertion: how it panicked
+}
+
+// New is a judge for a run against the limits, all of which must hold. It
+// errs where a limit makes no sense.
+func New(limits []scenarios.Limit, opts Options) (*Judge, error) {
+	if len(limits) == 0 {
+		return nil, fmt.Errorf("no limit to judge: a promise is needed, such as burst 10 and rate 5/s")
+	}
+	limits = append([]scenarios.Limit(nil), limits...)
+	rates := make([]scenarios.Rate, len(limits))
+	var slack scenarios.Slack
+	for i, l := range limits {
+		if err := l.Check(); err != nil {
+			return nil, fmt.Errorf("limit %d: %w", i+1, err)
+		}
+		if l.Name == "" {
+			limits[i].Name = "limit"
+		}
+		rates[i] = l.Rate
+		slack.Quantum = max(slack.Quantum, l.Slack.Quantum)
+		slack.Over = max(slack.Over, l.Slack.Over)
+	}
+	if opts.Linger == 0 {
+		opts.Linger = time.Minute
+	}
+	s := newSweep(tickOf(rates), slack.Quantum, max(opts.Tick, 0), opts.Linger)
+	j := &Judge{limits: limits, opts: opts, tally: newTally(limits[0]),
+		scene: &scene{sweep: s, fresh: opts.Fresh, lateBy: opts.LateBy}}
+	j.build(slack)
+	j.fallen = make([]string, len(j.assertions))
+	return j, nil
+}
+
+// build makes the assertions, in the order in which their findings are told.
+func (j *Judge) build(slack scenarios.Slack) {
+	for _, l := range j.limits {
+		j.samples = append(j.samples, newSample(j.scene, l))
+		j.assertions = append(j.assertions, newUpper(j.scene, l))
+	}
+	j.assertions = append(j.assertions, newLower(j.scene, j.limits))
+	for _, l := range j.limits {
+		if l.Key.Kind != scenarios.KeyNone {
+			j.assertions = append(j.assertions, newIsolation(j.scene, l))
+		}
+	}
+	j.assertions = append(j.assertions, newPresent(), newSyntax(), newPositive(),
+		newHonest(j.scene, slack), newTight(j.scene, slack))
+}
+
+// Block hears a piece of the record. The block's hits must not change
+// afterwards; they are let go when they are no longer in flight.
+func (j *Judge) Block(b results.Block) { j.hear(j.scene.block(b)) }
+
+func (j *Judge) hear(events []event) {
+	j.tally.hear(events)
+	for _, s := range j.samples {
+		s.hear(events)
+	}
+	oldest := j.scene.oldest()
+	for i, a := range j.assertions {
+		if j.fallen[i] == "" {
+			j.guard(i, func() { a.hear(events); a.trim(oldest) })
+		}
+	}
+}
+
+// guard keeps a panic within the assertion it happened in: that one has no
+// answer then, the others do.
+func (j *Judge) guard(i int, f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			j.fallen[i] = fmt.Sprintf("%v\n%s", p, debug.Stack())
+		}
+	}()
+	f()
+}
+
+// Verdict ends the run and concludes. What run says of the generator is weighed
+// first, and its counts of outcomes are filled in. The blocks must be gone
+// through once more with Evidence before the findings name all their requests.
+func (j *Judge) Verdict(run *results.Run) results.Verdict {
+	j.hear(j.scene.close())
+	j.tally.fill(run)
+	v := results.Verdict{Findings: []results.Finding{fitness(run)}}
+	for _, s := range j.samples {
+		v.Resolutions = append(v.Resolutions, s.resolution(j.opts.Wanted))
+	}
+	for i, a := range j.assertions {
+		v.Findings = append(v.Findings, j.tell(i, a)...)
+	}
+	for i := range v.Findings {
+		j.demand(&v.Findings[i], v.Resolutions)
+	}
+	v.Status = results.Merge(v.Findings, j.opts.Strict)
+	v.Headline = headline(v, run, j.limits)
+	return v
+}
+
+func (j *Judge) tell(i int, a assertion) (found []results.Finding) {
+	if j.fallen[i] == "" {
+		j.guard(i, func() { found = a.tell() })
+	}
+	if why := j.fallen[i]; why != "" {
+		return []results.Finding{{Check: a.check(), Text: "the check itself failed, which is a fault of hammer: " + why}}
+	}
+	return found
+}
+
+// demand takes back a bound's 'kept' where the run could not have seen an error
+// of the size that was asked for: what cannot be broken is not kept.
+func (j *Judge) demand(f *results.Finding, all []results.Resolution) {
+	if f.Status != results.Kept || j.opts.Wanted == 0 {
+		return
+	}
+	for i, l := range j.limits {
+		if f.Limit != l.Name {
+			continue
+		}
+		promised := l.Rate.PerSecond()
+		r := all[i]
+		switch {
+		case f.Check == CheckUpper && !reaches(r.RateHigh, promised, j.opts.Wanted),
+			f.Check == CheckLower && !reaches(r.RateLow, promised, j.opts.Wanted):
+			f.Status = results.Inconclusive
+			f.Text += fmt.Sprintf(", but only %s would have been seen, and %s %% was asked for", seen(r, promised), digits3(r.WantedPct))
+		}
+	}
+}

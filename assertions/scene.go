@@ -1,0 +1,54 @@
+package assertions
+
+import (
+	"time"
+
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// scene is what the assertions of one judge share.
+type scene struct {
+	*sweep
+	fresh  bool
+	lateBy time.Duration
+}
+
+// length is how long a tick is.
+func (s *scene) length() time.Duration { return time.Duration(s.tick) }
+
+// slot is the index of the budget that a key has under a limit.
+func slot(l scenarios.Limit, key int32) int32 {
+	if l.Key.Kind == scenarios.KeyNone {
+		return 0
+	}
+	return key
+}
+
+// name is the key that a slot stands for; empty: everybody.
+func (s *scene) name(l scenarios.Limit, slot int) string {
+	if l.Key.Kind == scenarios.KeyNone || slot >= len(s.names) {
+		return ""
+	}
+	return s.names[slot]
+}
+
+// clock turns ticks of the start and the end of an interval back into the
+// nanoseconds they were widened from.
+func (s *scene) clock(from, to int64) (fromNS, toNS int64) {
+	return from*s.tick + s.early, to*s.tick - s.late
+}
+
+// within reports whether a request was decided for certain between two ticks.
+func (s *scene) within(h *results.Hit, from, to int64) bool {
+	var f flight
+	s.interval(&f, h)
+	return f.from >= from && f.to <= to
+}
+
+// meets reports whether a request may have been decided between two ticks.
+func (s *scene) meets(h *results.Hit, from, to int64) bool {
+	var f flight
+	s.interval(&f, h)
+	return f.from <= to && f.to >= from
+}

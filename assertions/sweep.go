@@ -1,0 +1,242 @@
+package assertions
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/ratehammer/ratehammer/results"
+)
+
+// flight is one request on its way through the sweep: the interval in which it
+// was decided, widened by what the two clocks may be off.
+type flight struct {
+	hit      *results.Hit
+	key      int32      // index of its key
+	from, to int64      // ticks, both ends included
+	torn     bool       // it left while time passed that our clock did not show
+	asks     retryAfter // what the refusal asks for; the zero value where it is none, or cannot be read
+	ended    bool
+	wrong    bool // it was refused wrongly for certain; set by lower
+	told     told // what a refusal on the key had said before it left; set by tight
+}
+
+func (f *flight) spends() bool { return f.hit.Spends() }
+
+// eventKind is what an event tells.
+type eventKind uint8
+
+const (
+	starts eventKind = iota // a request's interval begins
+	ends                    // and ends
+	tears                   // our clock stood still, or may have: times before and after do not compare
+)
+
+// event is one step of the sweep.
+type event struct {
+	at   int64 // ticks
+	kind eventKind
+	f    *flight // nil for tears
+}
+
+// sweep turns the blocks of a record into events in the order of time. At equal
+// times the closed intervals overlap, and the order is the one in which each
+// check accuses least: spenders start, refusals start, refusals end, spenders
+// end. It holds what later blocks may still precede, and the open intervals.
+type sweep struct {
+	tick    int64         // nanoseconds
+	early   int64         // nanoseconds by which a decision may seem earlier than it was: the limiter's clock steps
+	late    int64         // nanoseconds by which it may seem later: our clock steps
+	linger  time.Duration // how long a server may still decide after we gave up
+	keys    map[string]int32
+	names   []string
+	pending []*flight      // not started, sorted
+	tears   []results.Mark // not passed, in the order of time
+	torn    int64          // ticks: requests that left up to here are torn
+	open    []*flight      // heap of the open ones by end
+	order   []*flight      // the open ones by start, ended ones left in until they are first
+	events  []event
+}
+
+func newSweep(tick time.Duration, early, late, linger time.Duration) *sweep {
+	return &sweep{tick: int64(tick), early: int64(early), late: int64(late), linger: linger,
+		keys: map[string]int32{}, torn: math.MinInt64}
+}
+
+// block takes in a block and returns the events that are now settled. They are
+// valid until the next call.
+func (s *sweep) block(b results.Block) []event {
+	flights := make([]flight, len(b.Hits))
+	for i := range b.Hits {
+		f := &flights[i]
+		s.interval(f, &b.Hits[i])
+		s.pending = append(s.pending, f)
+	}
+	slices.SortFunc(s.pending, byStart)
+	for _, m := range b.Marks {
+		if m.Tears() {
+			s.tears = append(s.tears, m)
+		}
+	}
+	s.events = s.events[:0]
+	s.release(floorDiv(b.Low-s.early, s.tick))
+	return s.events
+}
+
+// close returns the events that are left.
+func (s *sweep) close() []event {
+	s.events = s.events[:0]
+	s.release(math.MaxInt64)
+	return s.events
+}
+
+func (s *sweep) interval(f *flight, h *results.Hit) {
+	f.hit = h
+	f.key = s.index(h.Key)
+	f.from = floorDiv(h.Sent-s.early, s.tick)
+	switch {
+	case h.Answered():
+		f.to = -floorDiv(-(h.First + s.late), s.tick)
+	case h.Done > math.MaxInt64-int64(s.linger)-s.late-s.tick:
+		f.to = math.MaxInt64
+	default:
+		f.to = -floorDiv(-(h.Done + int64(s.linger) + s.late), s.tick)
+	}
+	f.to = max(f.to, f.from)
+	if h.Outcome == results.Limited && h.RetryAfter != "" {
+		f.asks = readRetryAfter(h)
+	}
+}
+
+func (s *sweep) index(key string) int32 {
+	i, ok := s.keys[key]
+	if !ok {
+		i = int32(len(s.names))
+		s.keys[key] = i
+		s.names = append(s.names, key)
+	}
+	return i
+}
+
+// release emits all that happens before low: nothing that is still to come
+// starts earlier.
+func (s *sweep) release(low int64) {
+	n := 0
+	for ; n < len(s.pending) && (s.pending[n].from < low || low == math.MaxInt64); n++ {
+		f := s.pending[n]
+		s.tearBefore(f.from)
+		s.endBefore(f.from)
+		f.torn = f.from <= s.torn
+		s.events = append(s.events, event{at: f.from, kind: starts, f: f})
+		s.push(f)
+		s.order = append(s.order, f)
+	}
+	s.pending = append(s.pending[:0], s.pending[n:]...)
+	s.tearBefore(low)
+	s.endBefore(low)
+	for low == math.MaxInt64 && len(s.open) > 0 {
+		s.pop()
+	}
+}
+
+func (s *sweep) endBefore(t int64) {
+	for len(s.open) > 0 && s.open[0].to < t {
+		s.pop()
+	}
+}
+
+func (s *sweep) tearBefore(t int64) {
+	for len(s.tears) > 0 {
+		at := floorDiv(s.tears[0].At-s.early, s.tick)
+		if at >= t {
+			return
+		}
+		s.endBefore(at)
+		s.events = append(s.events, event{at: at, kind: tears})
+		s.torn = max(s.torn, -floorDiv(-(s.tears[0].To+s.late), s.tick))
+		s.tears = s.tears[1:]
+	}
+}
+
+// oldest is the start of the oldest request that has not ended, in ticks.
+func (s *sweep) oldest() int64 {
+	n := 0
+	for n < len(s.order) && s.order[n].ended {
+		n++
+	}
+	s.order = append(s.order[:0], s.order[n:]...)
+	switch {
+	case len(s.order) > 0:
+		return s.order[0].from
+	case len(s.pending) > 0:
+		return s.pending[0].from
+	}
+	return math.MaxInt64
+}
+
+func byStart(a, b *flight) int {
+	if a.from != b.from {
+		return cmp.Compare(a.from, b.from)
+	}
+	if a.spends() != b.spends() {
+		if a.spends() {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(a.hit.Seq, b.hit.Seq)
+}
+
+// endsFirst orders the heap of open intervals.
+func endsFirst(a, b *flight) bool {
+	if a.to != b.to {
+		return a.to < b.to
+	}
+	return !a.spends() && b.spends()
+}
+
+func (s *sweep) push(f *flight) {
+	h := append(s.open, f)
+	i := len(h) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if !endsFirst(h[i], h[up]) {
+			break
+		}
+		h[i], h[up] = h[up], h[i]
+		i = up
+	}
+	s.open = h
+}
+
+func (s *sweep) pop() {
+	h := s.open
+	f := h[0]
+	s.events = append(s.events, event{at: f.to, kind: ends, f: f})
+	f.ended = true
+	n := len(h) - 1
+	h[0], h[n] = h[n], nil
+	h = h[:n]
+	for i := 0; ; {
+		c := 2*i + 1
+		if c+1 < n && endsFirst(h[c+1], h[c]) {
+			c++
+		}
+		if c >= n || !endsFirst(h[c], h[i]) {
+			break
+		}
+		h[i], h[c] = h[c], h[i]
+		i = c
+	}
+	s.open = h
+}
+
+// floorDiv is a/b rounded down, b positive.
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}

@@ -1,0 +1,74 @@
+package assertions
+
+import (
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// tally counts outcomes, and measures how uneven the load was that a limit saw:
+// the offered burstiness is the smallest bucket that admits, at the promised
+// rate, every request that was sent on a key. A limiter with a smaller one must
+// refuse, whatever the mean rate was.
+type tally struct {
+	limit    scenarios.Limit
+	tempo    tempo // in nanoseconds
+	outcomes [4]int64
+	offered  []queue // by slot
+	planned  []queue
+	last     int64 // nanoseconds: the latest end
+}
+
+// queue is a bucket without a bottom: its highest level is the capacity that
+// would have been needed.
+type queue struct {
+	at, level, most int64
+}
+
+func newTally(l scenarios.Limit) *tally {
+	return &tally{limit: l, tempo: newTempo(l.Rate, 0, 1, l.Burst, roundUp)}
+}
+
+func (t *tally) hear(events []event) {
+	for _, e := range events {
+		if e.kind != starts {
+			continue
+		}
+		h := e.f.hit
+		t.outcomes[h.Outcome&3]++
+		if h.Answered() {
+			t.last = max(t.last, h.First)
+		}
+		s := slot(t.limit, e.f.key)
+		for int(s) >= len(t.offered) {
+			t.offered = append(t.offered, queue{})
+			t.planned = append(t.planned, queue{})
+		}
+		t.offered[s].add(t.tempo, h.Sent, h.Cost)
+		t.planned[s].add(t.tempo, h.Planned, h.Cost)
+	}
+}
+
+func (q *queue) add(p tempo, at, cost int64) {
+	if at > q.at {
+		q.level = max(0, q.level-p.gain(at-q.at))
+		q.at = at
+	}
+	q.level = min(q.level+p.weigh(cost), levelLimit)
+	q.most = max(q.most, q.level)
+}
+
+func (t *tally) most(qs []queue) float64 {
+	var m int64
+	for _, q := range qs {
+		m = max(m, q.most)
+	}
+	return t.tempo.tokens(m)
+}
+
+// fill puts what was counted into the run's own account.
+func (t *tally) fill(r *results.Run) {
+	r.Unknown, r.Admitted = t.outcomes[results.Unknown], t.outcomes[results.Admitted]
+	r.Limited, r.Other = t.outcomes[results.Limited], t.outcomes[results.Other]
+	r.OfferedBurst, r.PlannedBurst = t.most(t.offered), t.most(t.planned)
+	r.LastedNS = max(r.LastedNS, t.last)
+}

@@ -1,0 +1,114 @@
+package assertions
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// CheckTight is the id of the other side of Retry-After: it does not ask for
+// more time than is needed, but for the rounding of its unit.
+const CheckTight = "retry-after.tight"
+
+// tight looks, key by key, for a request that was admitted long before an
+// earlier refusal had said that it would be. The truth is no later than the
+// answer of a request that left after the refusal was received.
+type tight struct {
+	*scene
+	slack  scenarios.Slack
+	keys   []told // of the refusals received and not yet overtaken, the one that reaches furthest
+	judged int64  // admissions behind a refusal
+	loose  int64
+	worst  time.Duration // provably late by, beyond the rounding
+	claim  told
+	by     *results.Hit
+}
+
+func newTight(sc *scene, slack scenarios.Slack) *tight { return &tight{scene: sc, slack: slack} }
+
+func (o *tight) check() string { return CheckTight }
+func (o *tight) trim(int64)    {}
+
+func (o *tight) hear(events []event) {
+	for _, e := range events {
+		if e.kind == tears { // more time passed than we saw: what looks early was not
+			clear(o.keys)
+			continue
+		}
+		for int(e.f.key) >= len(o.keys) {
+			o.keys = append(o.keys, told{})
+		}
+		k := &o.keys[e.f.key]
+		switch {
+		case e.f.torn:
+		case e.kind == starts:
+			if e.f.hit.Outcome == results.Admitted {
+				e.f.told = *k
+			}
+		case e.f.asks.readable():
+			o.refused(k, e.f)
+		case e.f.told.seq != 0:
+			o.admitted(k, e.f)
+		}
+	}
+}
+
+func (o *tight) refused(k *told, f *flight) {
+	if t := f.tells(); k.seq == 0 || t.latest() > k.latest() {
+		*k = t
+	}
+}
+
+// latest is the moment before which a request would be early even for who
+// allows for the rounding.
+func (t told) latest() int64 { return t.sent + int64(t.wait) - int64(t.late) }
+
+func (o *tight) admitted(k *told, f *flight) {
+	t := f.told
+	if f.hit.Cost < t.cost {
+		return // a cheaper request may be admitted sooner
+	}
+	o.judged++
+	if k.seq == t.seq {
+		*k = told{}
+	}
+	late := time.Duration(t.latest() - f.hit.First - o.late)
+	if late <= o.lateBy+Grace(o.slack, t.wait) {
+		return
+	}
+	o.loose++
+	if o.by == nil || late > o.worst {
+		h := *f.hit
+		o.worst, o.claim, o.by = late, t, &h
+	}
+}
+
+func (o *tight) tell() []results.Finding {
+	f := results.Finding{Check: CheckTight}
+	switch {
+	case o.judged == 0:
+		f.Level, f.Text = results.Info, "not asked: nothing was admitted behind a refusal with a Retry-After that can be read"
+	case o.loose == 0:
+		f.Status = results.Kept
+		f.Text = fmt.Sprintf("no Retry-After was later than the truth by more than its rounding, seen %s", times(o.judged))
+	default:
+		f.Status, f.Key = results.Broken, o.by.Key
+		f.Seqs = []int64{o.claim.seq, o.by.Seq}
+		f.FromNS, f.ToNS = o.claim.sent, o.by.First
+		took := time.Duration(o.by.First - o.claim.sent)
+		f.Got, f.Allowed, f.Unit = o.claim.wait.Seconds(), took.Seconds(), "s"
+		f.Text = fmt.Sprintf("Retry-After is too late: request %d was told to wait %s, and request %d was admitted %s after it had left; late beyond the rounding %s of %s",
+			o.claim.seq, duration(int64(o.claim.wait)), o.by.Seq, duration(int64(took)), times(o.loose), plural(o.judged, "wait"))
+		f.Proof = fmt.Sprintf("%s - %s > %s, the rounding of its unit", duration(int64(o.claim.wait)), duration(int64(took)), duration(int64(o.claim.late)))
+	}
+	return []results.Finding{f}
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
