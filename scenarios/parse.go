@@ -1,0 +1,252 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ratehammer/ratehammer/scenarios/document"
+)
+
+// Parse reads a scenario file. name is what errors call the file, and checks
+// are the ids of the assertions that there are. The error holds every mistake
+// with its line and column.
+func Parse(name string, src []byte, checks []string) (*Scenario, error) {
+	doc, err := document.Parse(name, src)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scenario{Seed: 1}
+	root := doc.Root()
+	root.Fields(map[string]func(document.Value){
+		"name":        func(v document.Value) { s.Name = v.Text() },
+		"target":      func(v document.Value) { s.Target = v.Text() },
+		"request":     func(v document.Value) { s.Request = readRequest(v) },
+		"limit":       func(v document.Value) { s.Limits = append(s.Limits, readLimit(v)) },
+		"limits":      func(v document.Value) { s.Limits = append(s.Limits, readLimits(v)...) },
+		"keys":        func(v document.Value) { s.Keys = readTexts(v) },
+		"phases":      func(v document.Value) { s.Phases = readPhases(v) },
+		"checks":      func(v document.Value) { s.Checks = readChecks(v, checks) },
+		"seed":        func(v document.Value) { s.Seed = uint64(v.Int(0, math.MaxInt64)) },
+		"resolution":  func(v document.Value) { s.Wanted = readPercent(v) },
+		"timeout":     func(v document.Value) { s.Timeout = v.Duration() },
+		"retry-after": func(v document.Value) { s.LateBy = readLateBy(v) },
+	})
+	if doc.Problems() == 0 && len(s.Limits) == 0 {
+		root.Fail("add limit: {burst: 10, rate: 5/s, key: header:X-Api-Key}", "no limit is given: a scenario needs a promise")
+	}
+	if doc.Problems() == 0 && len(s.Phases) == 0 {
+		root.Fail("add phases: [{name: volley, volley: 30}]", "no phase is given: nothing would be fired")
+	}
+	if err := doc.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.Check(); err != nil {
+		root.Fail("", "%v", err)
+		return nil, doc.Err()
+	}
+	return s, nil
+}
+
+// read hands a value's text to a parser and puts its error at the value.
+func read[T any](v document.Value, parse func(string) (T, error)) T {
+	x, err := parse(v.Text())
+	if err != nil {
+		v.Fail("", "%v", err)
+	}
+	return x
+}
+
+func readTexts(v document.Value) (texts []string) {
+	for _, item := range v.List() {
+		texts = append(texts, item.Text())
+	}
+	return texts
+}
+
+func readRequest(v document.Value) (r Request) {
+	v.Fields(map[string]func(document.Value){
+		"method": func(v document.Value) {
+			if r.Method = v.Text(); !isToken(r.Method) {
+				v.Fail("write GET, POST or another method", "%q cannot be a method", r.Method)
+			}
+		},
+		"headers": func(v document.Value) {
+			for _, item := range v.List() {
+				r.Headers = append(r.Headers, read(item, ParseHeader))
+			}
+		},
+		"body": func(v document.Value) { r.Body = v.Text() },
+	})
+	return r
+}
+
+// ParseHeader reads a header line such as "Authorization: Bearer x".
+func ParseHeader(s string) (Header, error) {
+	name, value, ok := strings.Cut(s, ":")
+	if !ok || !isToken(name) {
+		return Header{}, fmt.Errorf("%q is not a header: write NAME: VALUE", s)
+	}
+	if strings.ContainsAny(value, "\r\n\x00") {
+		return Header{}, fmt.Errorf("header %s: a value cannot hold a line break", name)
+	}
+	return Header{name, strings.TrimSpace(value)}, nil
+}
+
+func readLimits(v document.Value) (limits []Limit) {
+	for _, item := range v.List() {
+		limits = append(limits, readLimit(item))
+	}
+	return limits
+}
+
+func readLimit(v document.Value) Limit {
+	l := Limit{Answers: DefaultAnswers(), Slack: DefaultSlack(), Key: Key{Kind: KeyHeader, Name: "X-Api-Key"}}
+	burst, rate, before := false, false, v.Problems()
+	v.Fields(map[string]func(document.Value){
+		"name": func(v document.Value) { l.Name = v.Text() },
+		"contract": func(v document.Value) {
+			if l.Contract = Contract(v.Text()); !slices.Contains(Contracts, l.Contract) {
+				v.Fail(fmt.Sprintf("known are %v", Contracts), "contract %q is not known", l.Contract)
+			}
+		},
+		"burst":    func(v document.Value) { l.Burst, burst = v.Int(1, 1e9), true },
+		"rate":     func(v document.Value) { l.Rate, rate = read(v, ParseRate), true },
+		"key":      func(v document.Value) { l.Key = read(v, ParseKey) },
+		"admitted": func(v document.Value) { l.Answers.Admitted = read(v, ParseRule) },
+		"limited":  func(v document.Value) { l.Answers.Limited = read(v, ParseRule) },
+		"slack":    func(v document.Value) { l.Slack = readSlack(v) },
+	})
+	if v.Problems() > before {
+		return l // what is missing may only be misspelt
+	}
+	if !burst {
+		v.Fail("add burst: 10, the number of requests admitted at once", "the limit has no burst")
+	}
+	if !rate {
+		v.Fail("add rate: 5/s, the requests admitted in the long run", "the limit has no rate")
+	}
+	return l
+}
+
+func readSlack(v document.Value) Slack {
+	s := DefaultSlack()
+	v.Fields(map[string]func(document.Value){
+		"quantum": func(v document.Value) { s.Quantum = v.Duration() },
+		"over":    func(v document.Value) { s.Over = readPercent(v) },
+		"under":   func(v document.Value) { s.Under = readPercent(v) },
+	})
+	return s
+}
+
+func readPercent(v document.Value) int64 { return read(v, ParsePercent) }
+
+// ParsePercent reads a share such as 1% or 0.05% as parts per million.
+func ParsePercent(s string) (int64, error) {
+	text, ok := strings.CutSuffix(strings.TrimSpace(s), "%")
+	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if !ok || err != nil || !(f >= 0 && f <= 50) {
+		return 0, fmt.Errorf("%q is not a share: write one such as 1%% or 0.05%%, up to 50%%", s)
+	}
+	return int64(math.Round(f * 10_000)), nil
+}
+
+func readLateBy(v document.Value) (late time.Duration) {
+	v.Fields(map[string]func(document.Value){
+		"late-by": func(v document.Value) { late = v.Duration() },
+	})
+	return late
+}
+
+func readChecks(v document.Value, known []string) (checks []string) {
+	for _, item := range v.List() {
+		c := item.Text()
+		covers := func(id string) bool { return Covers([]string{c}, id) }
+		if !slices.ContainsFunc(known, covers) {
+			item.Fail(document.Nearest(c, known), "unknown check %q", c)
+		}
+		checks = append(checks, c)
+	}
+	return checks
+}
+
+// Covers reports whether an assertion is among checks: by its id or by the
+// first part of it. No checks at all cover every assertion.
+func Covers(checks []string, id string) bool {
+	for _, c := range checks {
+		if c == id || strings.HasPrefix(id, c+".") {
+			return true
+		}
+	}
+	return len(checks) == 0
+}
+
+func readPhases(v document.Value) (phases []Phase) {
+	seen := map[string]bool{}
+	for _, item := range v.List() {
+		before := v.Problems()
+		p := readPhase(item)
+		if err := p.check(seen); err != nil && v.Problems() == before {
+			item.Fail("", "phase %q: %v", p.Name, err)
+		}
+		phases = append(phases, p)
+	}
+	return phases
+}
+
+func readPhase(v document.Value) Phase {
+	p := Phase{Keys: Keys{Fresh: 1}}
+	var length time.Duration
+	before := v.Problems()
+	v.Fields(map[string]func(document.Value){
+		"name":   func(v document.Value) { p.Name = v.Text() },
+		"at":     func(v document.Value) { at := v.Duration(); p.At = &at },
+		"rest":   func(v document.Value) { p.Rest = v.Duration() },
+		"volley": func(v document.Value) { p.Volley = int(v.Int(1, 1e6)) },
+		"every":  func(v document.Value) { p.Every = v.Duration() },
+		"pace":   func(v document.Value) { p.Pace = read(v, ParseRate) },
+		"count":  func(v document.Value) { p.Count = int(v.Int(1, 1e9)) },
+		"for":    func(v document.Value) { length = v.Duration() },
+		"keys":   func(v document.Value) { p.Keys = readKeys(v) },
+		"retry":  func(v document.Value) { p.Retry = read(v, parseRetry) },
+	})
+	if v.Problems() > before {
+		return p
+	}
+	if length > 0 && p.Count > 0 {
+		v.Fail("remove one of the two", "phase %q: for and count both say how long it lasts", p.Name)
+	}
+	if length > 0 && p.Pace.Count > 0 {
+		p.Count = int(min(p.Pace.Tokens(length)+1, 1e9))
+	}
+	if length > 0 && p.Pace.Count == 0 {
+		v.Fail("add pace: 20/s, or write rest instead of for", "phase %q: for is the length of a pace, and there is none", p.Name)
+	}
+	return p
+}
+
+// readKeys reads a number of fresh keys, or the name of a phase.
+func readKeys(v document.Value) Keys {
+	text := v.Text()
+	if n, err := strconv.Atoi(text); err == nil {
+		if n < 1 || n > 1e6 {
+			v.Fail("give 1 or more", "%d keys", n)
+		}
+		return Keys{Fresh: n}
+	}
+	return Keys{Of: text}
+}
+
+func parseRetry(s string) (Retry, error) {
+	switch s {
+	case "none":
+		return RetryNone, nil
+	case "obey":
+		return RetryObey, nil
+	}
+	return 0, errors.New(strconv.Quote(s) + " is no way to retry: write none or obey")
+}

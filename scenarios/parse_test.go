@@ -1,0 +1,108 @@
+package scenarios
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+const wellFormed = `
+name: login
+target: http://127.0.0.1:8080/login
+request:
+  method: POST
+  headers:
+    - "Content-Type: application/json"
+  body: '{"a": 1}'
+limits:
+  - name: per key
+    contract: gcra
+    burst: 10
+    rate: 5/s
+    key: header:X-Api-Key
+    limited: 429,503
+    slack: {quantum: 10ms}
+phases:
+  - {name: volley, volley: 30, keys: 3, every: 200ms}
+  - {name: drain, volley: 20}
+  - {name: pressure, pace: 50/s, for: 2s, keys: drain}
+  - {name: quiet, rest: 1s}
+  - {name: ask, pace: 5/s, count: 1, keys: drain, retry: obey}
+checks: [bound, retry-after.honest]
+resolution: 2%
+seed: 7
+`
+
+var knownChecks = []string{"bound.upper", "bound.lower", "retry-after.honest"}
+
+func TestParse(t *testing.T) {
+	s, err := Parse("login.yaml", []byte(wellFormed), knownChecks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := s.Limits[0]
+	if l.Burst != 10 || l.Rate != (Rate{5, time.Second}) || l.Contract != GCRA || l.Slack.Quantum != 10*time.Millisecond || l.Slack.Over != 500 {
+		t.Errorf("limit: got %+v", l)
+	}
+	if got, want := s.Phases[2], (Phase{Name: "pressure", Pace: Rate{50, time.Second}, Count: 101, Keys: Keys{Of: "drain"}}); got != want {
+		t.Errorf("phase: got %+v, want %+v", got, want)
+	}
+	if s.Wanted != 20_000 || s.Seed != 7 || s.Request.Body != `{"a": 1}` {
+		t.Errorf("scenario: got %+v", s)
+	}
+	plan, err := s.Plan(Supply{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 3 x 30 + 20 + 101 + 1.
+	if got, want := len(plan.Shots), 212; got != want {
+		t.Errorf("got %d shots, want %d", got, want)
+	}
+}
+
+// Each file has mistakes; the messages must name all of them, with their places.
+func TestParseErrors(t *testing.T) {
+	tests := []struct {
+		name string
+		src  string
+		want []string
+	}{
+		{"three at once", "limit: {burst: 10, rat: 5/s}\nphases:\n  - {name: a, volley: many}\n  - {name: b, pace: 5, count: 3}\n",
+			[]string{`f.yaml:1:20: unknown field "rat"`, `did you mean "rate"?`, `f.yaml:3:23: "many" where a whole number`, `f.yaml:4:21: rate "5" has no period`}},
+		{"no unit", "limit: {burst: 1, rate: 1/s}\nphases: [{name: a, rest: 5}]\n", []string{`f.yaml:2:26: "5" has no unit`, "write 5s or 5ms"}},
+		{"contradiction", "limit: {burst: 1, rate: 1/s}\nphases: [{name: a, volley: 3, pace: 1/s, count: 2}]\n", []string{"f.yaml:2:10", "exclude each other"}},
+		{"both lengths", "limit: {burst: 1, rate: 1/s}\nphases: [{name: a, pace: 1/s, count: 2, for: 3s}]\n", []string{"for and count"}},
+		{"unknown check", "limit: {burst: 1, rate: 1/s}\nphases: [{name: a, volley: 3}]\nchecks: [bound.uper]\n", []string{`f.yaml:3:10: unknown check "bound.uper"`, `did you mean "bound.upper"?`}},
+		{"unknown contract", "limit: {burst: 1, rate: 1/s, contract: leaky}\nphases: [{name: a, volley: 3}]\n", []string{`contract "leaky" is not known`}},
+		{"later keys", "limit: {burst: 1, rate: 1/s}\nphases: [{name: a, volley: 3, keys: b}, {name: b, volley: 1}]\n", []string{"no earlier phase"}},
+		{"repeated", "limit: {burst: 1, burst: 2, rate: 1/s}\nphases: [{name: a, volley: 3}]\n", []string{"f.yaml:1:19", "burst"}},
+		{"empty", "", []string{"f.yaml: the file is empty"}},
+		{"no yaml", "limit: {burst: 1\nphases: ]", []string{"f.yaml:"}},
+		{"no limit", "phases: [{name: a, volley: 3}]\n", []string{"no limit is given"}},
+		{"a list", "- a\n- b\n", []string{"f.yaml:1:1", "a list where fields are expected"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Parse("f.yaml", []byte(tt.src), knownChecks)
+			if err == nil {
+				t.Fatal("got no error")
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("got\n%v\nwant it to hold %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(wellFormed))
+	f.Add([]byte("limit: {burst: 1, rate: 1/s}\nphases: [{name: a, volley: 3}]\n"))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		s, err := Parse("f.yaml", src, knownChecks)
+		if (s == nil) == (err == nil) {
+			t.Fatalf("got %v and %v", s, err)
+		}
+	})
+}

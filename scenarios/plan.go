@@ -1,0 +1,209 @@
+package scenarios
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+)
+
+// Plan is every request of a scenario with its moment. It follows from the
+// scenario and the supply of keys alone: the same two give the same plan, byte
+// for byte.
+type Plan struct {
+	Phases []string // names, in the scenario's order
+	Keys   []string // labels, such as pressure/1, or the values that were given
+	Shots  []Shot   // in the order of their moments
+	Waits  []Wait   // silences in which buckets fill
+	Length time.Duration
+}
+
+// Shot is one planned request.
+type Shot struct {
+	Seq      int64         // from 1
+	At       int64         // nanoseconds since the run's start
+	Phase    int32         // index into Plan.Phases
+	Key      int32         // index into Plan.Keys
+	Cost     int64         // tokens asked for
+	Volley   int32         // shots with the same number leave together; 0: it leaves by itself
+	Retry    Retry         // what it does about a refusal
+	Patience time.Duration // how long a retry may be put off at most; 0: it has none
+	Late     time.Duration // sent later than this it counts as missed and is not sent
+}
+
+// Wait is a silence before a phase.
+type Wait struct {
+	Phase  int32 // index into Plan.Phases
+	From   int64 // nanoseconds since the run's start
+	Length time.Duration
+	Why    string
+}
+
+// Supply is which keys a run has.
+type Supply struct {
+	// Given are the only keys there are; empty: any number of fresh ones.
+	Given []string
+	// Full: the given keys' buckets are known to be full at the start.
+	Full bool
+}
+
+// Largest volley that is fired at once, and the pause behind it when there are
+// more: each of its requests takes a connection.
+const (
+	volleySize  = 250
+	volleyPause = 20 * time.Millisecond
+)
+
+// Plan lays out the scenario on the time axis. Given keys are used again only
+// when their buckets must be full. It errs when a phase wants more keys than
+// there are.
+func (s *Scenario) Plan(supply Supply) (Plan, error) {
+	p := &planner{scenario: s, supply: supply, byPhase: map[string][]int32{}}
+	for _, l := range s.Limits {
+		p.fill = max(p.fill, l.Fill())
+		p.token = max(p.token, l.Rate.Time(1))
+	}
+	p.plan.Keys = slices.Clone(supply.Given)
+	p.ready = make([]int64, len(supply.Given))
+	if !supply.Full {
+		for i := range p.ready {
+			p.ready[i] = int64(p.fill)
+		}
+	}
+	for i := range s.Phases {
+		if err := p.phase(int32(i), &s.Phases[i]); err != nil {
+			return Plan{}, fmt.Errorf("phase %q: %w", s.Phases[i].Name, err)
+		}
+	}
+	return p.finish(), nil
+}
+
+type planner struct {
+	scenario *Scenario
+	supply   Supply
+	fill     time.Duration // how long the slowest bucket takes to be full
+	token    time.Duration // how long the slowest token takes
+	plan     Plan
+	ready    []int64 // by key: when its bucket is full if nothing more is sent
+	byPhase  map[string][]int32
+	end      int64 // of the phases so far
+	volleys  int32
+}
+
+func (p *planner) phase(i int32, ph *Phase) error {
+	p.plan.Phases = append(p.plan.Phases, ph.Name)
+	at := p.end + int64(ph.Rest)
+	if ph.At != nil {
+		at = int64(*ph.At + ph.Rest)
+	}
+	if !ph.fires() {
+		p.end = max(p.end, at)
+		return nil
+	}
+	keys, full, err := p.keys(ph)
+	if err != nil {
+		return err
+	}
+	if full > at {
+		p.plan.Waits = append(p.plan.Waits, Wait{i, at, time.Duration(full - at), "until the bucket of the key is full"})
+		at = full
+	}
+	p.byPhase[ph.Name] = keys
+	for n, key := range keys {
+		var last int64
+		if ph.Volley > 0 {
+			last = p.volley(i, ph, key, at+int64(n)*int64(ph.Every))
+		} else {
+			last = p.pace(i, ph, key, at+int64(n)*int64(ph.Every))
+		}
+		if ph.Retry == RetryObey {
+			last += int64(p.patience())
+		}
+		p.ready[key] = last + int64(p.fill) + int64(p.fill/50) + int64(100*time.Millisecond)
+		p.end = max(p.end, last)
+	}
+	return nil
+}
+
+// keys are the keys of a phase, and when all of them are full.
+func (p *planner) keys(ph *Phase) (keys []int32, full int64, err error) {
+	if ph.Keys.Of != "" {
+		return p.byPhase[ph.Keys.Of], 0, nil
+	}
+	if len(p.supply.Given) == 0 {
+		for n := range ph.Keys.Fresh {
+			keys = append(keys, int32(len(p.plan.Keys)))
+			p.plan.Keys = append(p.plan.Keys, fmt.Sprintf("%s/%d", ph.Name, n+1))
+			p.ready = append(p.ready, 0)
+		}
+		return keys, 0, nil
+	}
+	if ph.Keys.Fresh > len(p.supply.Given) {
+		return nil, 0, fmt.Errorf("it wants %d keys and there are %d", ph.Keys.Fresh, len(p.supply.Given))
+	}
+	order := make([]int32, len(p.supply.Given))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(p.ready[a], p.ready[b]) })
+	keys = order[:ph.Keys.Fresh]
+	return keys, p.ready[keys[len(keys)-1]], nil
+}
+
+// volley plans a key's volley and gives the moment of its last shot.
+func (p *planner) volley(phase int32, ph *Phase, key int32, at int64) int64 {
+	for left := ph.Volley; left > 0; left -= volleySize {
+		p.volleys++
+		for range min(left, volleySize) {
+			p.add(Shot{At: at, Phase: phase, Key: key, Volley: p.volleys, Late: time.Second}, ph)
+		}
+		if left > volleySize {
+			at += int64(volleyPause)
+		}
+	}
+	return at
+}
+
+// pace plans a key's evenly spaced shots. The n-th is due at n periods exactly,
+// rounded down to a nanosecond, so that nothing drifts.
+func (p *planner) pace(phase int32, ph *Phase, key int32, at int64) int64 {
+	num, den := ph.Pace.Units()
+	gap := time.Duration(den / num)
+	late := min(max(gap, time.Millisecond), 100*time.Millisecond)
+	var moment int64
+	for n := range ph.Count {
+		hi, lo := bits.Mul64(uint64(n), uint64(den))
+		quo, _ := bits.Div64(hi%uint64(num), lo, uint64(num))
+		moment = at + int64(quo)
+		p.add(Shot{At: moment, Phase: phase, Key: key, Late: late}, ph)
+	}
+	return moment
+}
+
+func (p *planner) add(s Shot, ph *Phase) {
+	s.Cost, s.Retry = 1, ph.Retry
+	if ph.Retry == RetryObey {
+		s.Patience = p.patience()
+	}
+	p.plan.Shots = append(p.plan.Shots, s)
+}
+
+// patience is how long a true Retry-After can be at most: a token's time,
+// rounded up to a second, and one second that a cautious server adds.
+func (p *planner) patience() time.Duration {
+	if p.token > math.MaxInt64-2*time.Second {
+		return math.MaxInt64
+	}
+	return p.token + 2*time.Second
+}
+
+func (p *planner) finish() Plan {
+	slices.SortStableFunc(p.plan.Shots, func(a, b Shot) int { return cmp.Compare(a.At, b.At) })
+	for i := range p.plan.Shots {
+		p.plan.Shots[i].Seq = int64(i + 1)
+	}
+	p.plan.Length = time.Duration(p.end)
+	return p.plan
+}

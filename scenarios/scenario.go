@@ -1,0 +1,119 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Scenario is a promise and what is fired at it.
+type Scenario struct {
+	Name    string        // for people; empty: "scenario"
+	Target  string        // URL; empty: given on the command line
+	Request Request       // what each request is made of
+	Limits  []Limit       // all of them hold; at least one
+	Keys    []string      // values of the key that the server knows; empty: fresh ones are invented
+	Phases  []Phase       // at least one
+	Checks  []string      // ids of the assertions that count, or their first parts, such as retry-after; empty: all
+	Seed    uint64        // of everything random in the plan
+	Wanted  int64         // error in the rate that must be seen for a 'kept', in parts per million; 0: any
+	LateBy  time.Duration // how much later than the truth a Retry-After may be on purpose; 0: only its rounding
+	Timeout time.Duration // after which a request is given up; 0: DefaultTimeout
+}
+
+// DefaultTimeout is how long an answer is waited for where nothing was said.
+const DefaultTimeout = 10 * time.Second
+
+// Request is the template of every request.
+type Request struct {
+	Method  string   // empty: GET
+	Headers []Header // sent as they are, in this order
+	Body    string   // empty: none
+}
+
+// Header is one header line of a request.
+type Header struct{ Name, Value string }
+
+// Retry is what a request does about a refusal.
+type Retry uint8
+
+// The policies. The zero value sends every request once.
+const (
+	RetryNone Retry = iota
+	RetryObey       // waits exactly as long as Retry-After says, from when the refusal was received, and asks again, once
+)
+
+// Phase is one part of a scenario: a rest, a volley or a pace.
+type Phase struct {
+	Name   string
+	At     *time.Duration // since the run's start; nil: when the phases before it have ended
+	Rest   time.Duration  // silence before it
+	Keys   Keys           // on which keys it is fired
+	Volley int            // requests on each key at once; 0: it is no volley
+	Every  time.Duration  // from one key's volley to the next one's; 0: all keys together
+	Pace   Rate           // requests on each key, evenly spaced; zero: it has no pace
+	Count  int            // of a pace: requests on each key
+	Retry  Retry
+}
+
+// Keys says which keys a phase is fired on.
+type Keys struct {
+	Fresh int    // so many keys that are full; 0: those of phase Of
+	Of    string // name of an earlier phase; its keys are used as it left them
+}
+
+// Check gives all that is wrong with the scenario, joined, or nil.
+func (s *Scenario) Check() error {
+	var errs []error
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if len(s.Limits) == 0 {
+		fail("no limit is given: a scenario needs a promise")
+	}
+	for _, l := range s.Limits {
+		if err := l.Check(); err != nil {
+			fail("limit %q: %w", l.Name, err)
+		}
+		if l.Key != s.Limits[0].Key && l.Key.Kind != KeyNone {
+			fail("limit %q is per %v and limit %q per %v: the requests of one scenario have one key", s.Limits[0].Name, s.Limits[0].Key, l.Name, l.Key)
+		}
+	}
+	if len(s.Phases) == 0 {
+		fail("no phase is given: nothing would be fired")
+	}
+	seen := map[string]bool{}
+	for i := range s.Phases {
+		if err := s.Phases[i].check(seen); err != nil {
+			fail("phase %q: %w", s.Phases[i].Name, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (p *Phase) check(seen map[string]bool) error {
+	fires := 0
+	if p.Volley > 0 {
+		fires++
+	}
+	if p.Pace.Count > 0 {
+		fires++
+	}
+	switch {
+	case p.Name == "" || seen[p.Name]:
+		return errors.New("each phase needs a name of its own")
+	case fires == 2:
+		return errors.New("volley and pace exclude each other: make two phases")
+	case fires == 0 && p.Rest == 0:
+		return errors.New("nothing to do: give a volley, a pace or a rest")
+	case p.Pace.Count > 0 && p.Count < 1:
+		return errors.New("a pace needs an end: give for or count")
+	case fires > 0 && p.Keys.Of != "" && !seen[p.Keys.Of]:
+		return fmt.Errorf("keys of phase %q: no earlier phase has that name", p.Keys.Of)
+	case fires > 0 && p.Keys.Of == "" && p.Keys.Fresh < 1:
+		return errors.New("it is fired on no key")
+	}
+	seen[p.Name] = true
+	return nil
+}
+
+// fires reports whether requests are sent.
+func (p *Phase) fires() bool { return p.Volley > 0 || p.Pace.Count > 0 }

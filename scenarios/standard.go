@@ -1,0 +1,278 @@
+package scenarios
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// Circumstances are what the standard scenario is fitted to.
+type Circumstances struct {
+	RTT    time.Duration // measured from request to answer; 0: a millisecond
+	Keys   int           // how many keys there are; 0: any number can be invented
+	Budget time.Duration // how long the run may take; 0: as long as the promise needs
+	Wanted int64         // error in the rate that must be seen, in parts per million; 0: DefaultWanted
+	Seed   uint64
+}
+
+// DefaultWanted is the error in the rate that a check must be able to see: 1 %.
+const DefaultWanted = 10_000
+
+// Omission is a part of the standard scenario that did not fit.
+type Omission struct {
+	Track string        // its name
+	Why   string        // what it lacks
+	Loses string        // which faults go unseen
+	Needs time.Duration // how long the run would have to take; 0: time is not what it lacks
+}
+
+// track is one question: phases that follow each other on keys of their own.
+type track struct {
+	name   string
+	loses  string
+	keys   int // that it wants
+	phases []Phase
+	length time.Duration
+}
+
+// Standard is the scenario that asks a limit everything a client can ask of it:
+// a volley at rest, pressure for as long as the resolution takes, a rest and
+// a volley again, a pace just below and just above the rate, obedience to
+// Retry-After, and a pair of keys. Where any number of keys can be invented the
+// questions are asked side by side, else one after the other with waits for
+// full buckets between them. What does not fit is told.
+func Standard(l Limit, c Circumstances) (Scenario, []Omission) {
+	if c.Wanted == 0 {
+		c.Wanted = DefaultWanted
+	}
+	if c.RTT == 0 {
+		c.RTT = time.Millisecond
+	}
+	s := Scenario{Name: "check", Limits: []Limit{l}, Seed: c.Seed, Wanted: c.Wanted}
+	d := designer{limit: l, c: c, token: l.Rate.Time(1), fill: l.Fill(), rng: rand.New(rand.NewPCG(c.Seed, 1))}
+	tracks := []track{d.volley(), d.pressure(), d.obey(), d.rest(), d.twins(), d.below(), d.above(), d.idle()}
+	var left []Omission
+	if c.Keys == 0 {
+		left = d.sideBySide(&s, tracks)
+	} else {
+		left = d.inTurn(&s, tracks)
+	}
+	return s, left
+}
+
+type designer struct {
+	limit Limit
+	c     Circumstances
+	token time.Duration // how long one takes
+	fill  time.Duration // how long a bucket takes
+	rng   *rand.Rand
+}
+
+// sideBySide starts the tracks shortly after each other, each on fresh keys.
+func (d *designer) sideBySide(s *Scenario, tracks []track) (left []Omission) {
+	at := 100 * time.Millisecond
+	for _, t := range tracks {
+		start := at + time.Duration(d.rng.Int64N(int64(min(d.token, 200*time.Millisecond))))
+		if d.c.Budget > 0 && start+t.length > d.c.Budget {
+			left = append(left, Omission{t.name, "time", t.loses, start + t.length})
+			continue
+		}
+		at += 150 * time.Millisecond
+		for i := range t.phases {
+			if i == 0 {
+				t.phases[i].At = &start
+			} else {
+				next := start + t.phases[i].Rest
+				t.phases[i].At, t.phases[i].Rest = &next, 0
+			}
+			s.Phases = append(s.Phases, t.phases[i])
+		}
+	}
+	return left
+}
+
+// inTurn lets each track wait until the keys before it are full again.
+func (d *designer) inTurn(s *Scenario, tracks []track) (left []Omission) {
+	at := d.fill
+	for _, t := range tracks {
+		if t.keys > d.c.Keys {
+			left = append(left, Omission{t.name, fmt.Sprintf("a second key; %d given", d.c.Keys), t.loses, 0})
+			continue
+		}
+		if d.c.Budget > 0 && at+t.length > d.c.Budget {
+			left = append(left, Omission{t.name, "time", t.loses, at + t.length})
+			continue
+		}
+		at += t.length + d.fill + d.fill/20
+		var before time.Duration
+		for i := range t.phases {
+			rest := t.phases[i].Rest
+			t.phases[i].Rest = max(0, rest-before)
+			before = rest
+			s.Phases = append(s.Phases, t.phases[i])
+		}
+	}
+	return left
+}
+
+// Within a track, Rest is the time since the track's start.
+
+// drain is enough requests at once to empty a bucket, whatever refills meanwhile.
+func (d *designer) drain() int {
+	b := d.limit.Burst
+	spread := 30*time.Millisecond + d.c.RTT + time.Duration(b/volleySize)*volleyPause
+	return int(min(b+2+d.limit.Rate.Tokens(spread), 1_000_000))
+}
+
+// over is a volley that a bucket has to refuse a good part of.
+func (d *designer) over() int { return d.drain() + int(min(max(d.limit.Burst, 3), 20)) }
+
+// share is how many keys a question is asked on: fewer when each costs much.
+func (d *designer) share(most int) int {
+	switch {
+	case d.limit.Burst > 500:
+		most = 1
+	case d.limit.Burst > 50:
+		most = (most + 1) / 2
+	}
+	if d.c.Keys > 0 {
+		most = min(most, d.c.Keys)
+	}
+	return most
+}
+
+func (d *designer) volley() track {
+	n := d.share(3)
+	return track{
+		name: "volley", loses: "a burst that is off by one; a race",
+		keys: 1, length: time.Duration(n)*150*time.Millisecond + d.c.RTT,
+		phases: []Phase{{Name: "volley", Volley: d.over(), Every: 150 * time.Millisecond, Keys: Keys{Fresh: n}}},
+	}
+}
+
+// pressure polls a drained key so densely, and for so long, that an error of
+// the wanted size in the rate moves an admission by more than the time between
+// two polls, the round trip and the limiter's clock step together.
+func (d *designer) pressure() track {
+	wanted := max(d.c.Wanted-max(d.limit.Slack.Over, d.limit.Slack.Under), d.c.Wanted/4)
+	unsharp := d.c.RTT + d.limit.Slack.Quantum
+	length := max(4*time.Second, 2*scale(unsharp, 1_000_000, wanted)*4/3, 3*d.token)
+	if room := d.room(); room > 0 && length > room {
+		length = max(room, time.Second)
+	}
+	gap := min(scale(length, wanted, 2_000_000)-unsharp, d.token/3)
+	gap = max(gap, 50*time.Microsecond, length/20_000)
+	return track{
+		name: "pressure", loses: "a rate that is off; windows; refills in lumps; refusals that cost",
+		keys: 1, length: length + 100*time.Millisecond,
+		phases: []Phase{
+			{Name: "drain", Volley: d.drain(), Keys: Keys{Fresh: 1}},
+			{Name: "pressure", Rest: d.after(), Pace: Rate{1, gap}, Count: int(length / gap), Keys: Keys{Of: "drain"}},
+		},
+	}
+}
+
+// room is how long the pressure may last within the budget.
+func (d *designer) room() time.Duration {
+	switch {
+	case d.c.Budget == 0:
+		return 0
+	case d.c.Keys == 0:
+		return d.c.Budget - 700*time.Millisecond
+	}
+	return d.c.Budget - 2*d.fill - time.Second
+}
+
+// scale is t*num/den without overflow for what is sensible here.
+func scale(t time.Duration, num, den int64) time.Duration {
+	return time.Duration(float64(t) * float64(num) / float64(den))
+}
+
+// after is when a drain is over.
+func (d *designer) after() time.Duration {
+	return time.Duration(d.drain()/volleySize)*volleyPause + 20*time.Millisecond + d.c.RTT
+}
+
+func (d *designer) rest() track {
+	half := d.after() + d.fill/2
+	return track{
+		name: "rest", loses: "a refill that comes in whole seconds or not at all at rest",
+		keys: 1, length: half + 100*time.Millisecond,
+		phases: []Phase{
+			{Name: "spend", Volley: d.drain(), Keys: Keys{Fresh: 1}},
+			{Name: "rested", Rest: half, Volley: d.over(), Keys: Keys{Of: "spend"}},
+		},
+	}
+}
+
+func (d *designer) idle() track {
+	long := d.after() + d.fill + d.fill/2
+	return track{
+		name: "idle", loses: "a bucket that overfills while idle",
+		keys: 1, length: long + 100*time.Millisecond,
+		phases: []Phase{
+			{Name: "empty", Volley: d.drain(), Keys: Keys{Fresh: 1}},
+			{Name: "idled", Rest: long, Volley: d.over(), Keys: Keys{Of: "empty"}},
+		},
+	}
+}
+
+// paced drains a key and then sends at num/den of the rate.
+func (d *designer) paced(name, drained, loses string, num, den int64) track {
+	pace := d.limit.Rate.Times(num, den)
+	n := int(min(max(d.limit.Rate.Tokens(4*time.Second), 6), 200))
+	length := d.after() + d.token + pace.Time(int64(n))
+	return track{
+		name: name, loses: loses, keys: 1, length: length,
+		phases: []Phase{
+			{Name: drained, Volley: d.drain(), Keys: Keys{Fresh: 1}},
+			{Name: name, Rest: d.after() + d.token, Pace: pace, Count: n, Keys: Keys{Of: drained}},
+		},
+	}
+}
+
+func (d *designer) below() track {
+	return d.paced("below", "before-below", "refusals of a client that stays inside its rate", 24, 25)
+}
+
+func (d *designer) above() track {
+	return d.paced("above", "before-above", "a client just above its rate that is never refused", 27, 25)
+}
+
+// obey drains keys and asks on each once more, at another part of the time a
+// token takes, then as Retry-After says.
+func (d *designer) obey() track {
+	n := d.share(5)
+	t := track{name: "obey", loses: "a Retry-After that is too early", keys: 1}
+	for i := range n {
+		drained, name := fmt.Sprintf("before-obey-%d", i+1), fmt.Sprintf("obey-%d", i+1)
+		start := time.Duration(i) * 40 * time.Millisecond
+		if d.c.Keys > 0 {
+			start = 0
+		}
+		ask := start + d.after() + d.token*time.Duration(2*i+1)/time.Duration(2*n)
+		t.phases = append(t.phases,
+			Phase{Name: drained, Rest: start, Volley: d.drain(), Keys: Keys{Fresh: 1}},
+			Phase{Name: name, Rest: ask, Pace: d.limit.Rate, Count: 1, Retry: RetryObey, Keys: Keys{Of: drained}})
+		t.length = max(t.length, ask+d.token+2*time.Second)
+	}
+	if d.c.Keys > 0 { // each pair of phases counts its own time
+		t.length *= time.Duration(n)
+	}
+	return t
+}
+
+// twins drains one key and, at the same moment, asks another for all it has.
+func (d *designer) twins() track {
+	return track{
+		name: "twins", loses: "keys that share a budget",
+		keys: 2, length: 200 * time.Millisecond,
+		phases: []Phase{
+			{Name: "twin-greedy", Volley: d.over(), Keys: Keys{Fresh: 1}},
+			{Name: "twin-modest", Rest: 50 * time.Millisecond, Volley: int(min(d.limit.Burst, volleySize)), Keys: Keys{Fresh: 1}},
+		},
+	}
+}
+
+// Requests is how many requests the scenario sends at least.
+func (p Plan) Requests() int { return len(p.Shots) }
