@@ -39,13 +39,6 @@ func newHonest(sc *scene, slack scenarios.Slack) *honest { return &honest{scene:
 func (o *honest) check() string { return CheckHonest }
 func (o *honest) trim(int64)    {}
 
-// Grace is what the two clocks may differ by over a wait: the step of the
-// limiter's, and the difference of their rates. Who waits that much longer has
-// obeyed on any clock.
-func Grace(s scenarios.Slack, wait time.Duration) time.Duration {
-	return s.Quantum + wait/1_000_000*time.Duration(s.Over)
-}
-
 func (o *honest) hear(events []event) {
 	for _, e := range events {
 		if e.kind == tears {
@@ -77,7 +70,7 @@ func (o *honest) start(k *asked, f *flight) {
 
 // ready is the moment from which on a request has obeyed.
 func (t *told) ready(o *honest) int64 {
-	return t.at + o.late + int64(t.wait+Grace(o.slack, t.wait))
+	return t.at + o.late + int64(t.wait+o.slack.Grace(t.wait))
 }
 
 func (o *honest) end(k *asked, f *flight) {
@@ -89,7 +82,7 @@ func (o *honest) end(k *asked, f *flight) {
 		o.judge(f.hit, k.by)
 	}
 	k.alone, k.by.seq = nil, 0
-	if f.asks.readable() {
+	if f.asks.Readable() {
 		k.told = f.tells()
 	}
 }

@@ -10,7 +10,7 @@ func newPresent() *refusals {
 	return &refusals{id: CheckPresent, level: results.Should,
 		good: "Retry-After is there", none: "not asked: nothing was refused",
 		fault: func(f *flight) (string, bool) {
-			if f.asks.form == absent {
+			if f.asks.Form == results.RetryAbsent {
 				return "Retry-After is missing", true
 			}
 			return "", true

@@ -13,10 +13,10 @@ import (
 // was decided, widened by what the two clocks may be off.
 type flight struct {
 	hit      *results.Hit
-	key      int32      // index of its key
-	from, to int64      // ticks, both ends included
-	torn     bool       // it left while time passed that our clock did not show
-	asks     retryAfter // what the refusal asks for; the zero value where it is none, or cannot be read
+	key      int32              // index of its key
+	from, to int64              // ticks, both ends included
+	torn     bool               // it left while time passed that our clock did not show
+	asks     results.RetryAfter // what the refusal asks for; the zero value where it is none, or cannot be read
 	ended    bool
 	wrong    bool // it was refused wrongly for certain; set by lower
 	told     told // what a refusal on the key had said before it left; set by tight
@@ -104,8 +104,8 @@ func (s *sweep) interval(f *flight, h *results.Hit) {
 		f.to = -floorDiv(-(h.Done + int64(s.linger) + s.late), s.tick)
 	}
 	f.to = max(f.to, f.from)
-	if h.Outcome == results.Limited && h.RetryAfter != "" {
-		f.asks = readRetryAfter(h)
+	if h.Outcome == results.Limited {
+		f.asks = h.Asks()
 	}
 }
 

@@ -47,7 +47,7 @@ func (o *tight) hear(events []event) {
 			if e.f.hit.Outcome == results.Admitted {
 				e.f.told = *k
 			}
-		case e.f.asks.readable():
+		case e.f.asks.Readable():
 			o.refused(k, e.f)
 		case e.f.told.seq != 0:
 			o.admitted(k, e.f)
@@ -75,7 +75,7 @@ func (o *tight) admitted(k *told, f *flight) {
 		*k = told{}
 	}
 	late := time.Duration(t.latest() - f.hit.First - o.late)
-	if late <= o.lateBy+Grace(o.slack, t.wait) {
+	if late <= o.lateBy+o.slack.Grace(t.wait) {
 		return
 	}
 	o.loose++

@@ -58,6 +58,13 @@ func DefaultSlack() Slack {
 	return Slack{Quantum: time.Millisecond, Over: 500, Under: 2000}
 }
 
+// Grace is what the two clocks may differ by over a wait: the step of the
+// limiter's, and the difference of their rates. Who waits that much longer has
+// waited on any clock.
+func (s Slack) Grace(wait time.Duration) time.Duration {
+	return s.Quantum + wait/1_000_000*time.Duration(s.Over)
+}
+
 // Check says what is wrong with the limit, or nil.
 func (l Limit) Check() error {
 	switch {

@@ -1,0 +1,19 @@
+package assertions
+
+import "time"
+
+// told is what a refusal said.
+type told struct {
+	seq  int64
+	sent int64 // nanoseconds: when the refused request left
+	at   int64 // nanoseconds: when the refusal was received
+	cost int64
+	wait time.Duration // what it asked for
+	late time.Duration // what rounding alone may have added
+}
+
+// tells is what a refusal with a readable Retry-After said.
+func (f *flight) tells() told {
+	return told{seq: f.hit.Seq, sent: f.hit.Sent, at: f.hit.First, cost: f.hit.Cost,
+		wait: max(f.asks.Wait, 0), late: f.asks.Grain()}
+}

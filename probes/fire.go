@@ -1,0 +1,176 @@
+package probes
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// grace is how long requests in flight are waited for when firing has ended early.
+const grace = 5 * time.Second
+
+// Progress is how far a run is; it may be read while the run goes on.
+type Progress struct {
+	Planned, Sent, Missed             atomic.Int64
+	Admitted, Limited, Other, Unknown atomic.Int64
+	Phase                             atomic.Int32 // index into the plan's phases
+	Elapsed                           atomic.Int64 // nanoseconds
+}
+
+// run is one firing of a plan.
+type run struct {
+	gun      *Gun
+	plan     scenarios.Plan
+	slack    scenarios.Slack
+	tick     time.Duration
+	clk      clock
+	rec      *recorder
+	progress *Progress
+	chutes   []*chute        // by key
+	ctx      context.Context // ends when firing is to stop
+	requests context.Context // of the requests in flight; ends when they are to be given up
+	flying   sync.WaitGroup
+	seq      atomic.Int64 // the last one given out
+
+	mu     sync.Mutex
+	counts []results.Count // by phase
+	torn   int64           // requests given up because the run was over
+}
+
+// Fire fires the plan and hands the record to the sink while it grows. When ctx
+// ends, or the sink fails, firing stops; what is in flight is waited for, up to
+// five seconds, and is on record however it went. slack is what a retry that
+// obeys adds to its wait, tick the step of the client's clock. The error is the
+// sink's, or what kept a request from being made; the Run is filled in either case.
+func (g *Gun) Fire(ctx context.Context, plan scenarios.Plan, slack scenarios.Slack, tick time.Duration, sink Sink, progress *Progress) (results.Run, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	requests, giveUp := context.WithCancel(context.Background())
+	defer giveUp()
+	context.AfterFunc(ctx, func() { time.AfterFunc(grace, giveUp) })
+
+	r := &run{gun: g, plan: plan, progress: progress, slack: slack, tick: tick, ctx: ctx, requests: requests}
+	if err := r.assign(); err != nil {
+		return results.Run{}, err
+	}
+	r.clk = clock{time.Now()}
+	r.rec = newRecorder(sink, r.clk, stop)
+	watching, stopWatching := context.WithCancel(context.Background())
+	var watched sync.WaitGroup
+	watched.Go(func() { watch(watching, r.clk, r.rec) })
+
+	r.pace()
+	r.flying.Wait()
+	stopWatching()
+	watched.Wait()
+	err := r.rec.close()
+	return r.account(stopReason(ctx, err)), err
+}
+
+// assign gives each key its chute, and counts what is planned.
+func (r *run) assign() error {
+	for _, label := range r.plan.Keys {
+		source, err := r.gun.source(label)
+		if err != nil {
+			return err
+		}
+		r.chutes = append(r.chutes, r.gun.chuteFor(source))
+	}
+	for _, name := range r.plan.Phases {
+		r.counts = append(r.counts, results.Count{Name: name})
+	}
+	for _, s := range r.plan.Shots {
+		r.counts[s.Phase].Planned++
+	}
+	r.seq.Store(int64(len(r.plan.Shots)))
+	r.progress.Planned.Store(int64(len(r.plan.Shots)))
+	return nil
+}
+
+// pace goes through the agenda on a thread of its own, so that nothing of ours
+// delays its waking.
+func (r *run) pace() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // never unlocked: the thread's timer slack was changed
+		s, begun := newSleeper(), make([]bool, len(r.plan.Phases))
+		for _, b := range agenda(r.plan) {
+			if r.clk.until(r.ctx, b.at, s) {
+				r.phase(b, begun)
+				r.dispatch(b)
+			} else {
+				r.skip(b)
+			}
+		}
+	}()
+	<-done
+}
+
+// phase marks the first beat of each phase.
+func (r *run) phase(b beat, begun []bool) {
+	r.progress.Elapsed.Store(b.at)
+	p := b.shots[0].Phase
+	if b.ready || begun[p] {
+		return
+	}
+	begun[p] = true
+	r.progress.Phase.Store(p)
+	now := r.clk.now()
+	r.rec.mark(results.Mark{At: now, To: now, Kind: results.MarkPhase, Text: r.plan.Phases[p]})
+}
+
+func (r *run) dispatch(b beat) {
+	switch {
+	case b.ready:
+		b.crew.mustered = true
+		r.flying.Add(len(b.shots))
+		go r.muster(b)
+	case b.crew != nil:
+		close(b.crew.hold)
+	case r.clk.now()-b.at > int64(b.late):
+		r.miss(b.shots[0], "")
+	default:
+		r.flying.Add(1)
+		go func() {
+			defer r.flying.Done()
+			r.shoot(b.shots[0], nil)
+		}()
+	}
+}
+
+// skip counts a beat that is no longer to be fired. A crew that is waiting
+// counts itself.
+func (r *run) skip(b beat) {
+	switch {
+	case b.ready:
+	case b.crew != nil && b.crew.mustered:
+		close(b.crew.hold)
+	default:
+		for _, s := range b.shots {
+			r.miss(s, "")
+		}
+	}
+}
+
+// crew are the requests of a volley, ready to leave.
+type crew struct {
+	hold     chan struct{} // closed when they are to leave
+	mustered bool          // the pacer's own
+}
+
+// stopReason says why firing ended before the plan did; empty: it did not.
+func stopReason(ctx context.Context, failed error) string {
+	switch {
+	case failed != nil:
+		return failed.Error()
+	case ctx.Err() != nil:
+		return "interrupted"
+	}
+	return ""
+}

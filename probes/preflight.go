@@ -1,0 +1,146 @@
+package probes
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// Preflight is what the first requests found.
+type Preflight struct {
+	Outcome results.Outcome // of the last one; admitted or limited
+	Status  int
+	Header  http.Header
+	Proto   string        // such as HTTP/1.1
+	RTT     time.Duration // the shortest from request to answer, without connecting
+	Sent    int
+}
+
+// Preflight sends up to n requests on a key, before the run, to see that the
+// target answers and that its answers are understood. Its errors say what to
+// declare or mend.
+func (g *Gun) Preflight(ctx context.Context, label string, n int) (Preflight, error) {
+	var p Preflight
+	source, err := g.source(label)
+	if err != nil {
+		return p, err
+	}
+	c := g.chuteFor(source)
+	for range n {
+		h := results.Hit{Key: label, Cost: 1}
+		res, body, err := g.ask(ctx, c, &h)
+		if err != nil {
+			return p, g.explain(err)
+		}
+		p.Sent++
+		p.Outcome, p.Status, p.Header, p.Proto = h.Outcome, res.StatusCode, res.Header, res.Proto
+		if rtt := time.Duration(h.First - h.Sent); p.RTT == 0 || rtt < p.RTT {
+			p.RTT = rtt
+		}
+		if err := g.understood(res, h.Outcome, body); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// ask sends one request and keeps the beginning of the answer's body.
+func (g *Gun) ask(ctx context.Context, c *chute, h *results.Hit) (*http.Response, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, g.target.Timeout)
+	defer cancel()
+	clk := clock{time.Now()}
+	a, err := c.aim(ctx, clk, h.Key)
+	if err != nil {
+		return nil, "", err
+	}
+	defer a.cancel()
+	left := clk.now()
+	res, err := c.transport.RoundTrip(a.request)
+	if err != nil {
+		return nil, "", err
+	}
+	headed := clk.now()
+	head, err := io.ReadAll(io.LimitReader(res.Body, 512))
+	if err == nil {
+		_, err = io.Copy(io.Discard, res.Body)
+	}
+	res.Body.Close()
+	a.stamps.fill(h, left)
+	h.First = a.stamps.answered(headed)
+	g.read(h, res)
+	return res, string(head), err
+}
+
+// explain turns an error of the transport into one that says what to do.
+func (g *Gun) explain(err error) error {
+	var record tls.RecordHeaderError
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var timeout net.Error
+	other := strings.Replace(g.target.URL, "https://", "http://", 1)
+	switch {
+	case Hint(err) != "":
+		return err
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return hinted(fmt.Errorf("nothing listens at %s: connection refused", g.url.Host), "start the service, or correct the host and port in the URL")
+	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		return hinted(fmt.Errorf("%s does not speak TLS", g.url.Host), "use "+other)
+	case errors.As(err, &unknown), errors.As(err, &name), errors.As(err, &invalid):
+		return hinted(fmt.Errorf("the certificate of %s is not accepted: %w", g.url.Host, unwrapped(err)),
+			"use the name that is on the certificate, point SSL_CERT_FILE at its authority, or add --insecure for a test server")
+	case strings.Contains(err.Error(), "malformed HTTP"):
+		return hinted(fmt.Errorf("%s does not answer in HTTP: %s", g.url.Host, plainError(err)), "if it speaks TLS, use "+strings.Replace(g.target.URL, "http://", "https://", 1))
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return hinted(fmt.Errorf("%s does not answer", g.url.Host), "check the host and port, a firewall in between, or raise --timeout")
+	}
+	return hinted(fmt.Errorf("the first request to %s failed: %s", g.url.Host, plainError(err)), "check the URL, and try it with curl -i "+g.target.URL)
+}
+
+func unwrapped(err error) error {
+	var v *tls.CertificateVerificationError
+	if errors.As(err, &v) {
+		return v.Err
+	}
+	return err
+}
+
+// understood errs unless an answer is an admission or a refusal by what was declared.
+func (g *Gun) understood(res *http.Response, o results.Outcome, body string) error {
+	status := res.StatusCode
+	got := fmt.Errorf("%s answers %d %s, which is neither an admission nor a refusal", g.target.URL, status, http.StatusText(status))
+	declared := "or, if that is how it admits or refuses, declare it with --admitted or --limited"
+	location := res.Header.Get("Location")
+	undeclared := g.target.Answers.Admitted.String() == scenarios.DefaultAnswers().Admitted.String()
+	switch {
+	case status >= 300 && status < 400 && location != "" && undeclared && o == results.Admitted:
+		return hinted(fmt.Errorf("%s redirects (%d) to %s", g.target.URL, status, location),
+			fmt.Sprintf("redirects are not followed: test the place itself, or, if the redirect is the answer to test, add --admitted %d", status))
+	case o == results.Admitted || o == results.Limited:
+		return nil
+	case status == http.StatusBadRequest && strings.Contains(body, "HTTPS"):
+		return hinted(fmt.Errorf("%s speaks TLS", g.url.Host), "use "+strings.Replace(g.target.URL, "http://", "https://", 1))
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return hinted(got, "give credentials with --header 'Authorization: ...', or keys that the server knows with --keys FILE; "+declared)
+	case status == http.StatusNotFound:
+		return hinted(got, "correct the path in the URL; "+declared)
+	case status == http.StatusMethodNotAllowed:
+		return hinted(got, "give the method with --method; "+declared)
+	case status == http.StatusServiceUnavailable:
+		return hinted(got, "if the limiter itself refuses with 503, as nginx does by default, add --limited 503")
+	case status >= 500:
+		return hinted(got, "the service fails: mend that first; "+declared)
+	}
+	return hinted(got, "see what it wants with curl -i "+g.target.URL+"; "+declared)
+}

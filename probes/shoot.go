@@ -1,0 +1,144 @@
+package probes
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// muster opens the connections that a volley needs and makes its requests wait
+// for their release.
+func (r *run) muster(b beat) {
+	need := map[*chute]int{}
+	for _, s := range b.shots {
+		need[r.chutes[s.Key]]++
+	}
+	ctx, cancel := context.WithTimeout(r.requests, 2*time.Second)
+	defer cancel()
+	var opening sync.WaitGroup
+	for c, n := range need {
+		opening.Go(func() { c.ready(ctx, n) })
+	}
+	opening.Wait()
+	for _, s := range b.shots {
+		go func() {
+			defer r.flying.Done()
+			r.shoot(s, b.crew.hold)
+		}()
+	}
+}
+
+// shoot sends one shot, and what follows from its answer. hold, where it is not
+// nil, is waited for when all is ready.
+func (r *run) shoot(s scenarios.Shot, hold <-chan struct{}) {
+	h := results.Hit{Seq: s.Seq, Phase: s.Phase, Key: r.plan.Keys[s.Key], Cost: s.Cost, Planned: s.At}
+	c := r.chutes[s.Key]
+	a, err := c.aim(r.requests, r.clk, h.Key)
+	if err != nil {
+		r.miss(s, err.Error())
+		return
+	}
+	if hold != nil {
+		<-hold
+		if r.ctx.Err() != nil || r.clk.now()-s.At > int64(s.Late) {
+			a.cancel()
+			r.miss(s, "")
+			return
+		}
+	}
+	r.send(c, a, &h)
+	if s.Retry == scenarios.RetryObey && h.Outcome == results.Limited {
+		r.obey(s, &h)
+	}
+}
+
+// send sends an aimed request and puts it on record.
+func (r *run) send(c *chute, a aimed, h *results.Hit) {
+	t := r.rec.begin()
+	c.fire(a, r.clk, h)
+	r.count(h)
+	r.rec.end(t, *h)
+}
+
+// obey sends a refused request again, once, when it has waited for as long as
+// the refusal said, plus what the two clocks may differ by.
+func (r *run) obey(s scenarios.Shot, refused *results.Hit) {
+	asks := refused.Asks()
+	wait := max(asks.Wait, 0)
+	if !asks.Readable() || wait > s.Patience {
+		return
+	}
+	r.progress.Planned.Add(1)
+	r.mu.Lock()
+	r.counts[s.Phase].Planned++
+	r.mu.Unlock()
+	again := scenarios.Shot{Seq: r.seq.Add(1), At: refused.First + int64(wait+r.slack.Grace(wait)+r.tick),
+		Phase: s.Phase, Key: s.Key, Cost: s.Cost}
+	if !r.sleepUntil(again.At) {
+		r.miss(again, "")
+		return
+	}
+	h := results.Hit{Seq: again.Seq, Phase: s.Phase, Key: refused.Key, Cost: s.Cost, Planned: again.At, Obeyed: refused.Seq}
+	a, err := r.chutes[s.Key].aim(r.requests, r.clk, h.Key)
+	if err != nil {
+		r.miss(again, err.Error())
+		return
+	}
+	r.send(r.chutes[s.Key], a, &h)
+}
+
+// sleepUntil waits without hurry, and is false when the run was over first. Who
+// obeys may come late, never early.
+func (r *run) sleepUntil(at int64) bool {
+	for {
+		left := time.Duration(at - r.clk.now())
+		if left <= 0 {
+			return true
+		}
+		select {
+		case <-r.ctx.Done():
+			return false
+		case <-time.After(left):
+		}
+	}
+}
+
+// miss counts a shot that was not sent.
+func (r *run) miss(s scenarios.Shot, why string) {
+	r.progress.Missed.Add(1)
+	now := r.clk.now()
+	r.rec.mark(results.Mark{At: now, To: now, Kind: results.MarkMiss, Seq: s.Seq, Text: why})
+}
+
+func (r *run) count(h *results.Hit) {
+	p := r.progress
+	p.Sent.Add(1)
+	switch h.Outcome {
+	case results.Admitted:
+		p.Admitted.Add(1)
+	case results.Limited:
+		p.Limited.Add(1)
+	case results.Other:
+		p.Other.Add(1)
+	default:
+		p.Unknown.Add(1)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counts[h.Phase].Sent++
+	if r.requests.Err() != nil && !h.Answered() {
+		r.torn++
+	}
+}
+
+// account is what the run says of itself.
+func (r *run) account(stopped string) results.Run {
+	p := r.progress
+	return results.Run{
+		Planned: p.Planned.Load(), Sent: p.Sent.Load() - r.torn, Missed: p.Missed.Load(), InFlight: r.torn,
+		LastedNS: r.clk.now(), Path: "full (net/http)", Stopped: stopped, Phases: r.counts,
+	}
+}

@@ -1,0 +1,151 @@
+package probes
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/netip"
+	"net/url"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// Target is what is fired at, and how.
+type Target struct {
+	URL      string
+	Request  scenarios.Request
+	Key      scenarios.Key
+	Answers  scenarios.Answers
+	Timeout  time.Duration     // after which a request is given up; 0: scenarios.DefaultTimeout
+	Insecure bool              // the server's certificate is not verified
+	Guard    Guard             // which addresses may be reached
+	Nonce    string            // what invented keys are made of; the same nonce makes the same keys
+	Values   map[string]string // by key label: the value that the server knows; a label without one is invented
+}
+
+// Gun is a target that is ready to be fired at. Close frees its connections.
+type Gun struct {
+	target Target
+	url    *url.URL
+	to     *addresses
+	ids    atomic.Int32
+	chutes []*chute // one for each source address, the system's choice first
+	cancel context.CancelFunc
+}
+
+// Aim checks the target's URL, looks its host up, and keeps to the guard. Its
+// errors carry hints.
+func Aim(ctx context.Context, t Target) (*Gun, error) {
+	u, err := parseURL(t.URL)
+	if err != nil {
+		return nil, err
+	}
+	if t.Timeout == 0 {
+		t.Timeout = scenarios.DefaultTimeout
+	}
+	to, err := resolve(ctx, u.Hostname(), t.Guard)
+	if err != nil {
+		return nil, err
+	}
+	background, cancel := context.WithCancel(context.Background())
+	g := &Gun{target: t, url: u, to: to, cancel: cancel}
+	g.chutes = []*chute{g.newChute(netip.Addr{})}
+	go to.refresh(background)
+	return g, nil
+}
+
+// Close frees what the gun holds.
+func (g *Gun) Close() {
+	g.cancel()
+	for _, c := range g.chutes {
+		c.close()
+	}
+}
+
+func parseURL(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	var bad *url.Error
+	switch {
+	case errors.As(err, &bad):
+		return nil, hinted(fmt.Errorf("the URL %q cannot be read: %w", s, bad.Err), "write it in full, such as http://127.0.0.1:8080/")
+	case err != nil:
+		return nil, err
+	case u.Scheme == "" || u.Host == "":
+		return nil, hinted(fmt.Errorf("%q is not a full URL", s), "write it with its scheme: http://"+s+" or https://"+s)
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, hinted(fmt.Errorf("the URL %q has the scheme %s", s, u.Scheme), "hammer speaks http and https")
+	case u.User != nil:
+		return nil, hinted(fmt.Errorf("the URL holds a user name"), "leave it out, and add --header 'Authorization: Basic ...' instead")
+	}
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	u.Fragment = ""
+	return u, nil
+}
+
+// Invents reports whether any number of fresh keys can be made up: a header,
+// parameter or cookie can be; an address only where all of 127.0.0.0/8 is ours.
+func (g *Gun) Invents() bool {
+	switch g.target.Key.Kind {
+	case scenarios.KeyHeader, scenarios.KeyQuery, scenarios.KeyCookie:
+		return true
+	case scenarios.KeyIP:
+		return g.to.local() && (runtime.GOOS == "linux" || runtime.GOOS == "windows")
+	}
+	return false
+}
+
+// value is what stands for a key label on the wire.
+func (g *Gun) value(label string) string {
+	if v, ok := g.target.Values[label]; ok {
+		return v
+	}
+	if g.target.Key.Kind != scenarios.KeyIP {
+		return "hammer-" + g.target.Nonce + "-" + label
+	}
+	h := fnv.New32a()
+	h.Write([]byte(g.target.Nonce + "/" + label))
+	n := h.Sum32()
+	return netip.AddrFrom4([4]byte{127, byte(1 + n>>16%250), byte(n >> 8), byte(1 + n%250)}).String()
+}
+
+// source is the address to connect from for a key; invalid: the system's choice.
+func (g *Gun) source(label string) (netip.Addr, error) {
+	if g.target.Key.Kind != scenarios.KeyIP {
+		return netip.Addr{}, nil
+	}
+	if _, given := g.target.Values[label]; !given && !g.Invents() {
+		return netip.Addr{}, nil
+	}
+	a, err := netip.ParseAddr(g.value(label))
+	if err != nil {
+		return a, hinted(fmt.Errorf("key %s: %w", label, err), "with --key ip, the keys are this machine's own addresses")
+	}
+	return a, nil
+}
+
+// chuteFor is the chute of a source address, made when it is first asked for.
+func (g *Gun) chuteFor(source netip.Addr) *chute {
+	for _, c := range g.chutes {
+		if c.lines.source == source {
+			return c
+		}
+	}
+	c := g.newChute(source)
+	g.chutes = append(g.chutes, c)
+	return c
+}
+
+func (g *Gun) tls() *tls.Config {
+	if g.url.Scheme != "https" {
+		return nil
+	}
+	return &tls.Config{ServerName: g.url.Hostname(), InsecureSkipVerify: g.target.Insecure,
+		NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12}
+}

@@ -1,0 +1,40 @@
+// Package report renders what was concluded from a run: for a person, and as
+// JSON for a program. It stands behind the verdict and changes nothing in it.
+package report
+
+import (
+	"github.com/ratehammer/ratehammer/results"
+)
+
+// SchemaVersion is the version of the JSON form. It rises when a field changes
+// its meaning or goes; new fields may come at any time.
+const SchemaVersion = 1
+
+// Report is a concluded run, as it is shown.
+type Report struct {
+	Version     int                  `json:"version"`           // SchemaVersion
+	Status      results.Status       `json:"verdict"`           //
+	ExitCode    int                  `json:"exit_code"`         // what hammer ends with: 0 kept, 1 broken, 2 inconclusive, 3 could not run, 130 interrupted
+	Headline    string               `json:"headline"`          // the answer in one line
+	Target      string               `json:"target"`            // URL
+	Server      string               `json:"server,omitempty"`  // what is behind it, where that is the reference server; empty: unknown
+	Promise     []string             `json:"promise"`           // the limits in words
+	Findings    []results.Finding    `json:"findings"`          //
+	Run         results.Run          `json:"run"`               //
+	Resolutions []results.Resolution `json:"resolution"`        // one for each limit
+	Notes       []string             `json:"notes,omitempty"`   // what was left out, assumed or granted
+	Folder      string               `json:"folder,omitempty"`  // where the record is; empty: it was not saved
+	Recheck     string               `json:"recheck,omitempty"` // command that judges the record again
+	Keys        string               `json:"keys,omitempty"`    // how a key label reads on the wire; empty: it does not differ
+
+	Strip    *Strip          `json:"-"` // the timeline; nil: none
+	Evidence [][]results.Hit `json:"-"` // by finding: the requests behind it
+}
+
+// Failure is what JSON says when there is no verdict.
+type Failure struct {
+	Version  int    `json:"version"`
+	ExitCode int    `json:"exit_code"`
+	Error    string `json:"error"`
+	Hint     string `json:"hint,omitempty"`
+}

@@ -1,0 +1,273 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ratehammer/ratehammer/results"
+)
+
+// Style is how text is written for the place it goes to. The zero Style is
+// plain ASCII of 100 columns, for logs.
+type Style struct {
+	Colour  bool
+	Unicode bool
+	Width   int  // columns; 0: 100
+	Quiet   bool // what was kept or not asked is left out
+}
+
+const (
+	red, green, yellow, faint, reset = "\x1b[1;31m", "\x1b[1;32m", "\x1b[1;33m", "\x1b[2m", "\x1b[0m"
+)
+
+// Text writes a report for a person. Its first line is the answer.
+func Text(w io.Writer, r *Report, s Style) error {
+	if s.Width == 0 {
+		s.Width = 100
+	}
+	p := &page{style: s}
+	p.line("%s  %s", p.status(r.Status, results.Must), r.Headline)
+	p.line("")
+	p.facts(r)
+	p.line("")
+	p.findings(r)
+	p.strip(r)
+	for i, f := range r.Findings {
+		if f.Status == results.Broken {
+			p.evidence(&r.Findings[i], hitsOf(r, i), r.Recheck)
+		}
+	}
+	for _, n := range r.Notes {
+		p.line("note: %s", n)
+	}
+	if r.Folder != "" {
+		p.line("record: %s", r.Folder)
+	}
+	_, err := io.WriteString(w, p.out.String())
+	return err
+}
+
+func hitsOf(r *Report, i int) []results.Hit {
+	if i < len(r.Evidence) {
+		return r.Evidence[i]
+	}
+	return nil
+}
+
+type page struct {
+	style Style
+	out   strings.Builder
+}
+
+func (p *page) line(format string, args ...any) {
+	p.out.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " "))
+	p.out.WriteByte('\n')
+}
+
+func (p *page) colour(code, text string) string {
+	if !p.style.Colour {
+		return text
+	}
+	return code + text + reset
+}
+
+// status is a status as the reader looks for it. What does not weigh in is not shouted.
+func (p *page) status(s results.Status, l results.Level) string {
+	switch {
+	case s == results.Broken && l == results.Must:
+		return p.colour(red, "BROKEN")
+	case s == results.Broken:
+		return p.colour(yellow, "advice")
+	case s == results.Kept:
+		return p.colour(green, "KEPT")
+	case l == results.Info:
+		return p.colour(faint, "not asked")
+	}
+	return p.colour(yellow, "INCONCLUSIVE")
+}
+
+func (p *page) facts(r *Report) {
+	target := r.Target
+	if r.Server != "" {
+		target += "  (" + r.Server + ")"
+	}
+	p.line("  target   %s", target)
+	for _, promise := range r.Promise {
+		p.line("  promise  %s", promise)
+	}
+	n := r.Run
+	p.line("  fired    %d of %d planned in %s: %s", n.Sent, n.Planned, seconds(n.LastedNS), outcomes(n))
+	p.line("  load     offered burst %s, planned %s; lateness p50 %s, p99 %s; %d missed, %d in flight at the end; path %s",
+		short(n.OfferedBurst), short(n.PlannedBurst), span(n.Lateness.P50NS), span(n.Lateness.P99NS), n.Missed, n.InFlight, n.Path)
+	for _, res := range r.Resolutions {
+		p.line("  sight    %s", resolved(res))
+	}
+}
+
+func outcomes(n results.Run) string {
+	s := fmt.Sprintf("%d admitted, %d limited", n.Admitted, n.Limited)
+	if n.Other > 0 {
+		s += fmt.Sprintf(", %d other", n.Other)
+	}
+	if n.Unknown > 0 {
+		s += fmt.Sprintf(", %d unknown", n.Unknown)
+	}
+	return s
+}
+
+// resolved says which errors the run would have caught.
+func resolved(r results.Resolution) string {
+	burst, rate := "no error in the burst would have been caught", "no error in the rate would have been caught"
+	switch {
+	case r.BurstLow != nil && r.BurstHigh != nil:
+		burst = fmt.Sprintf("a burst of %d or less, %d or more would have been caught", *r.BurstLow, *r.BurstHigh)
+	case r.BurstLow != nil:
+		burst = fmt.Sprintf("a burst of %d or less would have been caught, no larger one", *r.BurstLow)
+	case r.BurstHigh != nil:
+		burst = fmt.Sprintf("a burst of %d or more would have been caught, no smaller one", *r.BurstHigh)
+	}
+	switch {
+	case r.RateLow != nil && r.RateHigh != nil:
+		rate = fmt.Sprintf("a rate of %s/s or less, %s/s or more too (%s %%)", rateText(*r.RateLow), rateText(*r.RateHigh), short(*r.RatePct))
+	case r.RateLow != nil:
+		rate = fmt.Sprintf("a rate of %s/s or less too, no faster one", rateText(*r.RateLow))
+	case r.RateHigh != nil:
+		rate = fmt.Sprintf("a rate of %s/s or more too, no slower one", rateText(*r.RateHigh))
+	}
+	return burst + "; " + rate
+}
+
+func (p *page) findings(r *Report) {
+	for _, f := range r.Findings {
+		if p.style.Quiet && f.Status != results.Broken {
+			continue
+		}
+		name := f.Check
+		if f.Limit != "" && len(r.Promise) > 1 {
+			name += " (" + f.Limit + ")"
+		}
+		mark := p.status(f.Status, f.Level)
+		pad := strings.Repeat(" ", max(0, 14-visible(mark)))
+		p.line("  %s%s%-20s %s", mark, pad, name, f.Text)
+	}
+	p.line("")
+}
+
+// visible is how many columns a text takes, colours left out.
+func visible(s string) int {
+	n, escaped := 0, false
+	for _, c := range s {
+		switch {
+		case c == '\x1b':
+			escaped = true
+		case escaped:
+			escaped = c != 'm'
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+func (p *page) strip(r *Report) {
+	if r.Strip == nil || r.Run.Sent == 0 {
+		return
+	}
+	ramp := []rune(" .:-=+*#%@")
+	if p.style.Unicode {
+		ramp = []rune(" ▁▂▃▄▅▆▇█")
+	}
+	columns := min(max(p.style.Width-14, 20), 120)
+	rows := []struct {
+		outcome results.Outcome
+		name    string
+		colour  string
+	}{{results.Admitted, "admitted", green}, {results.Limited, "limited", yellow}, {results.Other, "other", red}, {results.Unknown, "unknown", red}}
+	drawn := 0
+	for _, row := range rows {
+		if row.outcome == results.Admitted || row.outcome == results.Limited || r.Strip.seen(row.outcome) {
+			text := r.Strip.line(row.outcome, columns, ramp)
+			drawn = max(drawn, len([]rune(text)))
+			p.line("  %-9s |%s|", row.name, p.colour(row.colour, text))
+		}
+	}
+	end := seconds(int64(r.Strip.last+1) * r.Strip.width)
+	p.line("            0%s%s", strings.Repeat(" ", max(1, drawn-len(end)-1)), end)
+	p.line("")
+}
+
+func (p *page) evidence(f *results.Finding, hits []results.Hit, recheck string) {
+	where := ""
+	if f.Key != "" {
+		where = " on key " + f.Key
+	}
+	p.line("%s%s, from %s to %s", f.Check, where, seconds(f.FromNS), seconds(f.ToNS))
+	if f.Proof != "" {
+		p.line("  %s", f.Proof)
+	}
+	p.hits(hits, f)
+	if recheck != "" {
+		p.line("  check it again: %s", recheck)
+	}
+	p.line("")
+}
+
+// hits shows the first and last requests of a proof.
+func (p *page) hits(hits []results.Hit, f *results.Finding) {
+	const most = 12
+	if len(hits) == 0 {
+		return
+	}
+	p.line("  %8s %12s %12s  %-8s %s", "request", "sent", "answered", "answer", "")
+	for i := range hits {
+		if len(hits) > most && i == most/2 {
+			p.line("  %8s %d more", "...", max(len(f.Seqs), len(hits))-most)
+		}
+		if len(hits) > most && i >= most/2 && i < len(hits)-most/2 {
+			continue
+		}
+		p.line("  %s", hitLine(&hits[i]))
+	}
+}
+
+func hitLine(h *results.Hit) string {
+	answered, extra := "never", ""
+	if h.Answered() {
+		answered = seconds(h.First)
+	}
+	if h.RetryAfter != "" {
+		extra = "Retry-After: " + h.RetryAfter
+	}
+	if h.Obeyed != 0 {
+		extra += fmt.Sprintf(" (after waiting as request %d was told)", h.Obeyed)
+	}
+	if h.Err != "" {
+		extra += " " + h.Err
+	}
+	return fmt.Sprintf("%8d %12s %12s  %-8s %s", h.Seq, seconds(h.Sent), answered, fmt.Sprintf("%d %s", h.Status, h.Outcome), strings.TrimSpace(extra))
+}
+
+// seconds is a moment or length in seconds, to the microsecond.
+func seconds(ns int64) string {
+	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.6f", float64(ns)/1e9), "0"), ".") + " s"
+}
+
+// span is a short length in the unit that suits it.
+func span(ns int64) string {
+	d := time.Duration(ns)
+	switch {
+	case d < 10*time.Microsecond:
+		return d.String()
+	case d < 10*time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+func short(v float64) string {
+	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.2f", v), "0"), ".")
+}
+
+func rateText(v float64) string { return fmt.Sprintf("%.5g", v) }

@@ -1,0 +1,141 @@
+package scenarios
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// YAML is the scenario as a file that Parse reads back to the same Scenario.
+// The values of headers that carry credentials are left out, since files of
+// scenarios are passed around; the keys that the server knows as well.
+func (s *Scenario) YAML() []byte {
+	w := &writer{}
+	w.text("name", s.Name)
+	w.text("target", s.Target)
+	w.request(s.Request)
+	w.line("limits:")
+	for _, l := range s.Limits {
+		w.limit(l)
+	}
+	w.line("phases:")
+	for _, p := range s.Phases {
+		w.line("  - %s", p.flow())
+	}
+	if len(s.Checks) > 0 {
+		w.line("checks: [%s]", strings.Join(s.Checks, ", "))
+	}
+	if s.Wanted != 0 {
+		w.line("resolution: %s", percent(s.Wanted))
+	}
+	if s.Timeout != 0 {
+		w.line("timeout: %v", s.Timeout)
+	}
+	if s.LateBy != 0 {
+		w.line("retry-after: {late-by: %v}", s.LateBy)
+	}
+	w.line("seed: %d", s.Seed)
+	return []byte(w.String())
+}
+
+type writer struct{ strings.Builder }
+
+func (w *writer) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+
+// text writes a quoted text, and nothing when it is empty.
+func (w *writer) text(name, value string) {
+	if value != "" {
+		w.line("%s: %s", name, strconv.Quote(value))
+	}
+}
+
+func (w *writer) request(r Request) {
+	if r.Method == "" && r.Body == "" && len(r.Headers) == 0 {
+		return
+	}
+	w.line("request:")
+	w.text("  method", r.Method)
+	if len(r.Headers) > 0 {
+		w.line("  headers:")
+		for _, h := range r.Headers {
+			w.line("    - %s", strconv.Quote(h.Name+": "+shown(h)))
+		}
+	}
+	w.text("  body", r.Body)
+}
+
+// shown is a header's value, or a stand-in where it may be a credential.
+func shown(h Header) string {
+	n := strings.ToLower(h.Name)
+	for _, secret := range []string{"auth", "cookie", "key", "token", "secret", "password"} {
+		if strings.Contains(n, secret) {
+			return "(left out)"
+		}
+	}
+	return h.Value
+}
+
+func (w *writer) limit(l Limit) {
+	w.line("  - burst: %d", l.Burst)
+	w.line("    rate: %v", l.Rate)
+	w.text("    name", l.Name)
+	if l.Contract != "" {
+		w.line("    contract: %s", l.Contract)
+	}
+	w.text("    key", l.Key.String())
+	w.text("    admitted", l.Answers.Admitted.String())
+	w.text("    limited", l.Answers.Limited.String())
+	w.line("    slack: {quantum: %v, over: %s, under: %s}", l.Slack.Quantum, percent(l.Slack.Over), percent(l.Slack.Under))
+}
+
+// flow is a phase on one line.
+func (p *Phase) flow() string {
+	parts := []string{"name: " + strconv.Quote(p.Name)}
+	add := func(set bool, format string, args ...any) {
+		if set {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	if p.At != nil {
+		add(true, "at: %v", *p.At)
+	}
+	add(p.Rest != 0, "rest: %v", p.Rest)
+	add(p.Volley != 0, "volley: %d", p.Volley)
+	add(p.Every != 0, "every: %v", p.Every)
+	add(p.Pace.Count != 0, "pace: %v", p.Pace)
+	add(p.Count != 0, "count: %d", p.Count)
+	switch {
+	case p.Keys.Of != "":
+		add(true, "keys: %s", strconv.Quote(p.Keys.Of))
+	case p.Keys.Fresh != 1:
+		add(p.fires(), "keys: %d", p.Keys.Fresh)
+	}
+	add(p.Retry == RetryObey, "retry: obey")
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// percent is parts per million as ParsePercent reads them.
+func percent(ppm int64) string {
+	return strconv.FormatFloat(float64(ppm)/10_000, 'f', -1, 64) + "%"
+}
+
+// String lists the plan, a line each shot: byte for byte the same for the same
+// scenario and supply of keys.
+func (p Plan) String() string {
+	var w strings.Builder
+	for _, wait := range p.Waits {
+		fmt.Fprintf(&w, "# %s waits %v %s\n", p.Phases[wait.Phase], wait.Length.Round(time.Millisecond), wait.Why)
+	}
+	for _, s := range p.Shots {
+		fmt.Fprintf(&w, "%d\t%.9f\t%s\t%s", s.Seq, float64(s.At)/1e9, p.Phases[s.Phase], p.Keys[s.Key])
+		if s.Volley != 0 {
+			fmt.Fprintf(&w, "\tvolley %d", s.Volley)
+		}
+		if s.Retry == RetryObey {
+			w.WriteString("\tthen obeys Retry-After")
+		}
+		w.WriteByte('\n')
+	}
+	return w.String()
+}
