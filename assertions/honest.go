@@ -19,6 +19,7 @@ const CheckHonest = "retry-after.honest"
 type honest struct {
 	*scene
 	slack  scenarios.Slack
+	blind  bool // requests may be missing from the record
 	keys   []asked
 	obeyed int64 // waits that were obeyed
 	again  int64 // of them, refused again
@@ -41,8 +42,15 @@ func (o *honest) trim(int64)    {}
 
 func (o *honest) hear(events []event) {
 	for _, e := range events {
-		if e.kind == tears {
+		switch e.kind {
+		case tears:
 			continue // more time passed than we saw: who obeyed has obeyed
+		case loses, regains:
+			o.blind = e.kind == loses
+			for i := range o.keys {
+				o.keys[i].alone, o.keys[i].told.seq = nil, 0
+			}
+			continue
 		}
 		for int(e.f.key) >= len(o.keys) {
 			o.keys = append(o.keys, asked{})
@@ -58,7 +66,7 @@ func (o *honest) hear(events []event) {
 
 func (o *honest) start(k *asked, f *flight) {
 	k.alone, k.by.seq = nil, 0
-	if k.open == 0 {
+	if k.open == 0 && !o.blind {
 		k.alone = f
 		if k.told.seq != 0 && f.hit.Sent >= k.told.ready(o) {
 			k.by = k.told

@@ -37,8 +37,14 @@ func (s *isolation) trim(oldest int64) { s.held.trim(oldest) }
 
 func (s *isolation) hear(events []event) {
 	for _, e := range events {
-		if e.kind == tears {
+		switch e.kind {
+		case tears:
 			s.admitted.forget()
+			continue
+		case loses:
+			continue
+		case regains:
+			s.held.unknown(e.at)
 			continue
 		}
 		s.bound(e)

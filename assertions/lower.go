@@ -2,6 +2,7 @@ package assertions
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/scenarios"
@@ -18,6 +19,7 @@ type lower struct {
 	limits  []scenarios.Limit
 	tempos  []tempo
 	buckets [][]pessimist // by limit, then slot
+	blind   int64         // ticks: up to here requests may be missing from the record
 	refused int64
 	wrong   int64
 	keys    map[int32]bool // on which refusals were wrong
@@ -34,7 +36,7 @@ type wrongRefusal struct {
 }
 
 func newLower(sc *scene, limits []scenarios.Limit) *lower {
-	w := &lower{scene: sc, limits: limits, keys: map[int32]bool{}}
+	w := &lower{scene: sc, limits: limits, blind: math.MinInt64, keys: map[int32]bool{}}
 	for _, l := range limits {
 		w.tempos = append(w.tempos, newTempo(l.Rate, -l.Slack.Under, sc.length(), l.Burst, roundDown))
 	}
@@ -57,7 +59,11 @@ func (w *lower) trim(oldest int64) {
 func (w *lower) hear(events []event) {
 	for _, e := range events {
 		switch {
-		case e.kind == tears: // more time passed than we saw, so there were more tokens than we count
+		case e.kind == loses:
+			w.blind = math.MaxInt64
+		case e.kind == regains:
+			w.regain(e.at)
+		case e.f == nil: // tears: more time passed than we saw, so there were more tokens than we count
 		case e.kind == ends && !e.f.spends():
 			w.refusal(e)
 		default:
@@ -89,9 +95,24 @@ func (w *lower) bucket(limit int, key int32, at int64) *pessimist {
 	return b
 }
 
+// regain begins anew behind a hole in the record: what was spent in it is not known.
+func (w *lower) regain(at int64) {
+	w.blind = at
+	for _, slots := range w.buckets {
+		for i := range slots {
+			if slots[i].den != 0 {
+				slots[i].unknown(at)
+			}
+		}
+	}
+}
+
 // open is a bucket as it is when first heard of. One that is not known to be
 // full has refilled at least since the run's start, when we left it alone.
 func (w *lower) open(limit int, at int64) pessimist {
+	if w.blind > math.MinInt64 { // it may have been used in the hole
+		return newPessimist(w.tempos[limit], w.limits[limit].Burst, min(w.blind, at), false)
+	}
 	if w.fresh && w.limits[limit].Key.Kind != scenarios.KeyNone {
 		return newPessimist(w.tempos[limit], w.limits[limit].Burst, at, true)
 	}
@@ -112,6 +133,7 @@ func (w *lower) refusal(e event) {
 			tightest.limit, tightest.level, tightest.spare, tightest.full = i, level, spare, b.full
 		}
 	}
+	e.f.wrong = e.f.wrong && e.f.from > w.blind
 	if !e.f.wrong {
 		return
 	}

@@ -112,6 +112,14 @@ func (p *pessimist) note(t int64) {
 	p.lows = append(p.lows[:n], low{t, level})
 }
 
+// unknown forgets the level at t: it may be zero, and what is in flight may
+// still have to be taken from it.
+func (p *pessimist) unknown(t int64) {
+	p.advance(t)
+	p.debt = p.burst + p.out
+	p.full = t
+}
+
 // trim drops what no refusal in flight can ask for: none left before oldest.
 func (p *pessimist) trim(oldest int64) {
 	i := sort.Search(len(p.lows), func(i int) bool { return p.lows[i].at >= oldest })

@@ -45,7 +45,7 @@ func (s *sample) hear(events []event) {
 	for _, e := range events {
 		switch {
 		case e.kind == ends || s.full:
-		case e.kind == tears || s.held == sampleSize:
+		case e.f == nil || s.held == sampleSize:
 			s.full, s.until = true, e.at
 		default:
 			s.add(slot(s.limit, e.f.key), e.f)

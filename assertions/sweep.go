@@ -28,16 +28,19 @@ func (f *flight) spends() bool { return f.hit.Spends() }
 type eventKind uint8
 
 const (
-	starts eventKind = iota // a request's interval begins
-	ends                    // and ends
-	tears                   // our clock stood still, or may have: times before and after do not compare
+	starts  eventKind = iota // a request's interval begins
+	ends                     // and ends
+	tears                    // our clock stood still, or may have: times before and after do not compare
+	loses                    // from here on requests may be missing from the record
+	regains                  // and from here on none is, until the next loses
 )
 
 // event is one step of the sweep.
 type event struct {
-	at   int64 // ticks
-	kind eventKind
-	f    *flight // nil for tears
+	at    int64 // ticks
+	kind  eventKind
+	f     *flight // of starts and ends; nil for the others
+	until int64   // ticks: of tears, when it was over
 }
 
 // sweep turns the blocks of a record into events in the order of time. At equal
@@ -51,11 +54,11 @@ type sweep struct {
 	linger  time.Duration // how long a server may still decide after we gave up
 	keys    map[string]int32
 	names   []string
-	pending []*flight      // not started, sorted
-	tears   []results.Mark // not passed, in the order of time
-	torn    int64          // ticks: requests that left up to here are torn
-	open    []*flight      // heap of the open ones by end
-	order   []*flight      // the open ones by start, ended ones left in until they are first
+	pending []*flight // not started, sorted
+	marks   []event   // tears, loses and regains that are not passed, in the order of time
+	torn    int64     // ticks: requests that left since the last tears, up to here, are torn
+	open    []*flight // heap of the open ones by end
+	order   []*flight // the open ones by start, ended ones left in until they are first
 	events  []event
 }
 
@@ -75,9 +78,7 @@ func (s *sweep) block(b results.Block) []event {
 	}
 	slices.SortFunc(s.pending, byStart)
 	for _, m := range b.Marks {
-		if m.Tears() {
-			s.tears = append(s.tears, m)
-		}
+		s.mark(m)
 	}
 	s.events = s.events[:0]
 	s.release(floorDiv(b.Low-s.early, s.tick))
@@ -125,7 +126,7 @@ func (s *sweep) release(low int64) {
 	n := 0
 	for ; n < len(s.pending) && (s.pending[n].from < low || low == math.MaxInt64); n++ {
 		f := s.pending[n]
-		s.tearBefore(f.from)
+		s.markBefore(f.from)
 		s.endBefore(f.from)
 		f.torn = f.from <= s.torn
 		s.events = append(s.events, event{at: f.from, kind: starts, f: f})
@@ -133,7 +134,7 @@ func (s *sweep) release(low int64) {
 		s.order = append(s.order, f)
 	}
 	s.pending = append(s.pending[:0], s.pending[n:]...)
-	s.tearBefore(low)
+	s.markBefore(low)
 	s.endBefore(low)
 	for low == math.MaxInt64 && len(s.open) > 0 {
 		s.pop()
@@ -146,16 +147,33 @@ func (s *sweep) endBefore(t int64) {
 	}
 }
 
-func (s *sweep) tearBefore(t int64) {
-	for len(s.tears) > 0 {
-		at := floorDiv(s.tears[0].At-s.early, s.tick)
-		if at >= t {
-			return
+// mark takes in a mark that changes what may be concluded.
+func (s *sweep) mark(m results.Mark) {
+	from := floorDiv(m.At-s.early, s.tick)
+	to := int64(math.MaxInt64)
+	if m.To < math.MaxInt64-s.late-s.tick {
+		to = -floorDiv(-(m.To + s.late), s.tick)
+	}
+	switch {
+	case m.Tears():
+		s.marks = append(s.marks, event{at: from, kind: tears, until: to})
+	case m.Kind == results.MarkLost:
+		if to < math.MaxInt64-int64(s.linger)/s.tick-1 {
+			to += int64(s.linger)/s.tick + 1 // a lost request may be one that was given up
 		}
-		s.endBefore(at)
-		s.events = append(s.events, event{at: at, kind: tears})
-		s.torn = max(s.torn, -floorDiv(-(s.tears[0].To+s.late), s.tick))
-		s.tears = s.tears[1:]
+		s.marks = append(s.marks, event{at: from, kind: loses, until: math.MinInt64}, event{at: to, kind: regains, until: math.MinInt64})
+	}
+	slices.SortStableFunc(s.marks, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+}
+
+// markBefore emits the marks before t.
+func (s *sweep) markBefore(t int64) {
+	for len(s.marks) > 0 && s.marks[0].at < t {
+		m := s.marks[0]
+		s.endBefore(m.at)
+		s.torn = max(s.torn, m.until)
+		s.events = append(s.events, m)
+		s.marks = s.marks[1:]
 	}
 }
 

@@ -37,6 +37,9 @@ func (o *tight) hear(events []event) {
 			clear(o.keys)
 			continue
 		}
+		if e.f == nil {
+			continue
+		}
 		for int(e.f.key) >= len(o.keys) {
 			o.keys = append(o.keys, told{})
 		}

@@ -39,7 +39,7 @@ func (u *upper) hear(events []event) {
 			for i := range u.slots {
 				u.slots[i].forget()
 			}
-		case e.f.torn:
+		case e.f == nil || e.f.torn:
 		case e.kind == starts:
 			u.slot(slot(u.limit, e.f.key)).start(e.at)
 		default:

@@ -131,6 +131,12 @@ func (s *server) retryAfter(wait float64) string {
 // in blocks, each as low as is true.
 func (w *world) judge(t *testing.T, opts Options) results.Verdict {
 	t.Helper()
+	return w.judgeWith(t, opts)
+}
+
+// judgeWith also tells of marks, before everything else.
+func (w *world) judgeWith(t *testing.T, opts Options, marks ...results.Mark) results.Verdict {
+	t.Helper()
 	j, err := New([]scenarios.Limit{w.limit}, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -142,6 +148,7 @@ func (w *world) judge(t *testing.T, opts Options) results.Verdict {
 	for i := len(hits) - 1; i >= 0; i-- {
 		lows[i] = min(lows[i+1], hits[i].Sent)
 	}
+	j.Block(results.Block{Marks: marks, Low: 0})
 	for i := 0; i < len(hits); i += 1000 {
 		n := min(i+1000, len(hits))
 		j.Block(results.Block{Hits: hits[i:n], Low: lows[n]})

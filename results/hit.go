@@ -87,6 +87,7 @@ const (
 	MarkSleep MarkKind = "suspended" // the client was suspended for Size, which its monotonic clock does not show
 	MarkMiss  MarkKind = "missed"    // a shot was not sent in time; Seq is its place in the plan
 	MarkStop  MarkKind = "stopped"   // firing ended before the plan did; Text says why
+	MarkLost  MarkKind = "lost"      // requests that were sent from At on and had ended by To may be missing from the record
 )
 
 // Mark is an event on the run's clock that is not a request.

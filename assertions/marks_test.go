@@ -1,0 +1,94 @@
+package assertions
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/ratehammer/ratehammer/results"
+)
+
+// A client that was suspended for ten seconds sees a right limiter admit too
+// much, and its Retry-After come true too early, unless it knows.
+func TestSuspensionIsNotBlamedOnTheServer(t *testing.T) {
+	const slept = int64(10 * time.Second)
+	for seed := range uint64(50) {
+		w := newWorld(seed, bucket(10, 5, time.Second), 5*time.Millisecond)
+		w.fire(w.standard())
+		// Take ten seconds out of the client's clock, somewhere.
+		from := int64(2*time.Second) + int64(seed)*int64(100*time.Millisecond)
+		shift := func(at int64) int64 {
+			if at != results.Never && at > from {
+				return max(from, at-slept)
+			}
+			return at
+		}
+		for i := range w.hits {
+			h := &w.hits[i]
+			h.Sent, h.First, h.Done = shift(h.Sent), shift(h.First), shift(h.Done)
+		}
+		mark := results.Mark{At: from - int64(10*time.Millisecond), To: from + int64(10*time.Millisecond), Kind: results.MarkSleep, Size: slept}
+		if v := w.judgeWith(t, Options{Fresh: true}, mark); v.Status == results.Broken {
+			t.Fatalf("seed %d: %q", seed, broken(v))
+		}
+		if seed == 0 { // without the mark it must look broken, else the test shows nothing
+			if v := w.judgeWith(t, Options{Fresh: true}); v.Status != results.Broken {
+				t.Errorf("without the mark: got %v", v.Status)
+			}
+		}
+	}
+}
+
+// A record with a hole must not accuse: what was spent in the hole is unknown.
+func TestHoleIsNotBlamedOnTheServer(t *testing.T) {
+	accused := 0
+	for seed := range uint64(300) {
+		w := newWorld(seed, bucket(10, 5, time.Second), 20*time.Millisecond)
+		w.fire(w.standard())
+		rng := rand.New(rand.NewPCG(seed, 7))
+		from := rng.Int64N(int64(8 * time.Second))
+		to := from + rng.Int64N(int64(2*time.Second))
+		hole := results.Mark{At: from, To: to, Kind: results.MarkLost}
+		kept := w.hits[:0]
+		for _, h := range w.hits {
+			if h.Done < from || h.Sent > to {
+				kept = append(kept, h)
+				continue
+			}
+			hole.At, hole.To = min(hole.At, h.Sent), max(hole.To, h.Done)
+		}
+		w.hits = kept
+		if v := w.judgeWith(t, Options{Fresh: true, Linger: time.Millisecond}, hole); v.Status == results.Broken {
+			t.Fatalf("seed %d, hole from %v to %v: %q", seed, time.Duration(from), time.Duration(to), broken(v))
+		}
+		if v := w.judgeWith(t, Options{Fresh: true}); v.Status == results.Broken {
+			accused++
+		}
+	}
+	if accused == 0 {
+		t.Errorf("without the mark no record was accused: the test shows nothing")
+	}
+}
+
+// A cut record ends in a hole that reaches to the end.
+func TestCutRecordIsNotBlamedOnTheServer(t *testing.T) {
+	for seed := range uint64(100) {
+		w := newWorld(seed, bucket(10, 5, time.Second), 50*time.Millisecond)
+		w.fire(w.standard())
+		cut := int64(seed) * int64(50*time.Millisecond)
+		low := int64(math.MaxInt64)
+		kept := w.hits[:0]
+		for _, h := range w.hits {
+			if h.Done <= cut {
+				kept = append(kept, h)
+			} else {
+				low = min(low, h.Sent)
+			}
+		}
+		w.hits = kept
+		if v := w.judgeWith(t, Options{Fresh: true}, results.Mark{At: low, To: results.Never, Kind: results.MarkLost}); v.Status == results.Broken {
+			t.Fatalf("seed %d: %q", seed, broken(v))
+		}
+	}
+}
