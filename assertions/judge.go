@@ -3,6 +3,7 @@ package assertions
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/ratehammer/ratehammer/results"
@@ -25,6 +26,9 @@ type Options struct {
 	Wanted int64
 	// Strict counts advice of a specification as part of the promise.
 	Strict bool
+	// Checks are the ids of the assertions that count, or their first parts;
+	// empty: all of them.
+	Checks []string
 	// LateBy is how much later than the truth a Retry-After may be beyond its
 	// unit's rounding, where a server adds time on purpose; 0: none.
 	LateBy time.Duration
@@ -141,6 +145,9 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	for i := range v.Findings {
 		j.demand(&v.Findings[i], v.Resolutions)
 	}
+	v.Findings = slices.DeleteFunc(v.Findings, func(f results.Finding) bool {
+		return f.Check != CheckFitness && !scenarios.Covers(j.opts.Checks, f.Check)
+	})
 	v.Status = results.Merge(v.Findings, j.opts.Strict)
 	v.Headline = headline(v, run, j.limits)
 	return v

@@ -1,0 +1,29 @@
+package assertions
+
+// About says what an assertion asks.
+type About struct{ ID, Says string }
+
+// All are the assertions, in the order in which their findings are told.
+func All() []About {
+	return []About{
+		{CheckFitness, "the run was fired as planned, so that its record can be asked anything"},
+		{CheckEnforced, "the limiter refuses at all when it has to"},
+		{CheckUpper, "in every window of length T at most burst + rate x T requests are admitted"},
+		{CheckLower, "nothing is refused while every limit has the tokens for it"},
+		{CheckIsolation, "what one client spends is not missing to another"},
+		{CheckPresent, "a refusal says when to come back (advice)"},
+		{CheckSyntax, "Retry-After is whole seconds or an HTTP-date"},
+		{CheckPositive, "a refusal does not ask for a wait of nothing"},
+		{CheckHonest, "who waits as Retry-After says is not refused again"},
+		{CheckTight, "Retry-After does not ask for more time than is needed, but for the rounding of its unit"},
+	}
+}
+
+// IDs are the ids of All.
+func IDs() []string {
+	var ids []string
+	for _, a := range All() {
+		ids = append(ids, a.ID)
+	}
+	return ids
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ratehammer/ratehammer/probes"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// aiming are the flags that say what is fired at, and how.
+type aiming struct {
+	keysFile    string
+	headers     []string
+	method      string
+	body        string
+	timeout     time.Duration
+	insecure    bool
+	allow       []string
+	maxRequests int
+}
+
+func (a *aiming) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&a.keysFile, "keys", "", "file with the keys that the server knows, one a line; without it fresh ones are invented")
+	f.StringArrayVar(&a.headers, "header", nil, "header of every request, 'NAME: VALUE'; may be repeated")
+	f.StringVar(&a.method, "method", "", "method of every request (default GET)")
+	f.StringVar(&a.body, "body", "", "body of every request")
+	f.DurationVar(&a.timeout, "timeout", scenarios.DefaultTimeout, "after which a request is given up")
+	f.BoolVar(&a.insecure, "insecure", false, "do not verify the server's certificate")
+	a.addGuardFlags(f)
+}
+
+func (a *aiming) addGuardFlags(f *pflag.FlagSet) {
+	f.StringArrayVar(&a.allow, "allow", nil, "public host that may be fired at, or @FILE with one a line; also HAMMER_ALLOW")
+	f.IntVar(&a.maxRequests, "max-requests", 100_000, "a run that would send more does not start")
+}
+
+// request is the template of every request.
+func (a *aiming) request() (r scenarios.Request, err error) {
+	var errs []error
+	for _, h := range a.headers {
+		r.Headers = append(r.Headers, flagValue(&errs, "header", h, scenarios.ParseHeader))
+	}
+	r.Method, r.Body = strings.ToUpper(a.method), a.body
+	if a.body != "" && a.method == "" {
+		errs = append(errs, errors.New("--body needs a --method that carries one, such as --method POST"))
+	}
+	if a.timeout <= 0 {
+		errs = append(errs, fmt.Errorf("--timeout %v: give a time above zero", a.timeout))
+	}
+	if a.maxRequests < 1 {
+		errs = append(errs, fmt.Errorf("--max-requests %d: give 1 or more", a.maxRequests))
+	}
+	return r, errors.Join(errs...)
+}
+
+// guard is which public hosts may be fired at.
+func (a *aiming) guard() (g probes.Guard, err error) {
+	g.Allowed = strings.FieldsFunc(os.Getenv("HAMMER_ALLOW"), func(r rune) bool { return r == ',' || r == ' ' })
+	for _, host := range a.allow {
+		name, isFile := strings.CutPrefix(host, "@")
+		if !isFile {
+			g.Allowed = append(g.Allowed, host)
+			continue
+		}
+		hosts, err := readLines(name)
+		if err != nil {
+			return g, fmt.Errorf("--allow: %w", err)
+		}
+		g.Allowed = append(g.Allowed, hosts...)
+	}
+	return g, nil
+}
+
+// keys are the keys that the server knows, in the file's order.
+func (a *aiming) keys() ([]string, error) {
+	if a.keysFile == "" {
+		return nil, nil
+	}
+	keys, err := readLines(a.keysFile)
+	if err != nil {
+		return nil, fmt.Errorf("--keys: %w", err)
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("--keys: %s holds no key: write one a line", a.keysFile)
+	}
+	seen := map[string]int{}
+	for i, k := range keys {
+		if first, ok := seen[k]; ok {
+			return nil, fmt.Errorf("--keys: %s holds the same key as entry %d and as entry %d: each is to be another client", a.keysFile, first, i+1)
+		}
+		seen[k] = i + 1
+	}
+	return keys, nil
+}
+
+// readLines are a file's lines without blank ones and comments.
+func readLines(name string) (lines []string, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s := bufio.NewScanner(f)
+	for s.Scan() {
+		if line := strings.TrimSpace(s.Text()); line != "" && !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	return lines, s.Err()
+}
+
+// supply is which keys a run has, as the plan and the gun know them. Real keys
+// are credentials: the record calls them by number.
+type supply struct {
+	scenarios.Supply
+	values map[string]string // by label
+	fresh  bool              // invented, so that every bucket is full at first
+	kind   string            // for people
+}
+
+// supplyOf is the supply for given keys, or what can be invented at a target.
+func supplyOf(g *probes.Gun, key scenarios.Key, given []string) (supply, error) {
+	switch {
+	case len(given) > 0 && key.Kind == scenarios.KeyNone:
+		return supply{}, errors.New("--keys and --key none exclude each other: with none there is one budget for everybody")
+	case len(given) > 0:
+		return named(given), nil
+	case g.Invents():
+		return supply{fresh: true, kind: "fresh keys"}, nil
+	case key.Kind == scenarios.KeyNone:
+		return supply{Supply: scenarios.Supply{Given: []string{"everybody"}}, kind: "one budget for everybody"}, nil
+	}
+	return supply{Supply: scenarios.Supply{Given: []string{"this machine"}}, kind: "this machine's address alone"}, nil
+}
+
+func named(given []string) supply {
+	s := supply{values: map[string]string{}, kind: fmt.Sprintf("%d given keys", len(given))}
+	for i, k := range given {
+		label := fmt.Sprintf("key %d", i+1)
+		s.Given = append(s.Given, label)
+		s.values[label] = k
+	}
+	return s
+}
+
+// probe is the label of the key for the first requests.
+func (s supply) probe() (label string, requests int) {
+	if len(s.Given) > 0 {
+		return s.Given[0], 1 // it costs a token that is needed
+	}
+	return "preflight", 3
+}
+
+// newNonce makes the fresh keys of one run differ from those of every other.
+func newNonce() string {
+	b := make([]byte, 4)
+	rand.Read(b)
+	return hex.EncodeToString(b)
+}

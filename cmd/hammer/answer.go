@@ -1,0 +1,69 @@
+package main
+
+import (
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/results/report"
+	"github.com/ratehammer/ratehammer/results/store"
+)
+
+// answer concludes, saves the verdict and prints it.
+func (s *session) answer(j *judgement, run *results.Run, interrupted bool) error {
+	v := j.conclude(run)
+	saved, err := store.Open(s.folder)
+	if err != nil {
+		return err
+	}
+	r := j.reportOf(v, *run, blocks(saved.Blocks()))
+	r.Server, r.Notes = s.server, s.notes
+	if s.supply.fresh {
+		r.Keys = keyText(s.scenario, s.nonce)
+	}
+	recheck(r, s.folder)
+	r.ExitCode = exitCode(v.Status, s.saving.acceptInconclusive)
+	if interrupted {
+		r.ExitCode = exitInterrupted
+	}
+	if err := store.SaveVerdict(s.folder, r); err != nil {
+		return err
+	}
+	if err := j.latency.Save(s.folder); err != nil {
+		return err
+	}
+	return s.console.print(r, s.saving)
+}
+
+// print writes a report in the form that was asked for, and ends with its exit code.
+func (c *console) print(r *report.Report, as saving) error {
+	var err error
+	if c.json {
+		err = report.JSON(c.out, r)
+	} else {
+		err = report.Text(c.out, r, c.style(as.quiet))
+	}
+	if err != nil {
+		return err
+	}
+	if r.Status == results.Inconclusive && as.acceptInconclusive {
+		c.sayf("INCONCLUSIVE, and accepted: --accept-inconclusive makes this exit 0, but nothing was shown to be kept")
+	}
+	return conclude(r.ExitCode)
+}
+
+// style is how text is written to where it goes.
+func (c *console) style(quiet bool) report.Style {
+	s := report.Style{Quiet: quiet}
+	f, ok := c.out.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return s
+	}
+	s.Unicode = true
+	s.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	if w, _, err := term.GetSize(int(f.Fd())); err == nil {
+		s.Width = w
+	}
+	return s
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ratehammer/ratehammer/probes"
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// check are the flags of hammer check.
+type check struct {
+	promise promise
+	aiming  aiming
+	saving  saving
+	seed    uint64
+	budget  time.Duration
+	defects []string
+}
+
+func newCheck(c *console) *cobra.Command {
+	o := &check{}
+	cmd := &cobra.Command{
+		Use:   "check [URL]",
+		Short: "Check a limiter against its promise",
+		Long: `Checks whether the limiter at URL keeps the promise given by --burst and --rate,
+with the standard scenario: volleys at rest, pressure, rests, a pace just below
+and just above the rate, obedience to Retry-After, and pairs of keys. It takes
+as long as the promise needs for an error of 1 % in the rate to be seen.
+
+Without URL it starts the reference server inside this process and checks that.
+
+` + exitCodes,
+		Example: `  hammer check
+  hammer check --defect 'off-by-one{delta=1}'
+  hammer check http://127.0.0.1:8080/ --burst 10 --rate 5/s --key header:X-Api-Key
+  hammer check http://127.0.0.1:8080/ --burst 6 --rate 2/s --key ip --limited 503`,
+		Args: atMostOne("URL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), c, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.promise.addFlags(f)
+	o.aiming.addFlags(f)
+	o.saving.addFlags(f)
+	f.Uint64Var(&o.seed, "seed", 1, "of everything random in the plan")
+	f.DurationVar(&o.budget, "for", 5*time.Minute, "how long the run may take at most")
+	f.StringArrayVar(&o.defects, "defect", nil, "make the reference server wrong, as 'off-by-one{delta=1}'; only without URL; may be repeated")
+	return cmd
+}
+
+func (s *saving) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&s.out, "out", "", "folder for the record (default a new one in "+runsFolder+")")
+	s.addVerdictFlags(f)
+}
+
+func (s *saving) addVerdictFlags(f *pflag.FlagSet) {
+	f.BoolVar(&s.strict, "strict", false, "advice of a specification counts as a promise")
+	f.BoolVar(&s.acceptInconclusive, "accept-inconclusive", false, "exit 0 when inconclusive")
+	f.BoolVarP(&s.quiet, "quiet", "q", false, "print only what is broken")
+}
+
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return fmt.Errorf("%d arguments where at most one %s is expected: %q", len(args), what, args)
+		}
+		return nil
+	}
+}
+
+func (o *check) run(ctx context.Context, c *console, args []string) error {
+	limit, wanted, err1 := o.promise.template()
+	request, err2 := o.aiming.request()
+	guard, err3 := o.aiming.guard()
+	given, err4 := o.aiming.keys()
+	err5 := o.contradictions(args)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+		return err
+	}
+	s := &session{console: c, saving: o.saving, nonce: newNonce(), most: o.aiming.maxRequests}
+	target := probes.Target{Request: request, Key: limit.Key, Answers: limit.Answers, Timeout: o.aiming.timeout,
+		Insecure: o.aiming.insecure, Guard: guard, Nonce: s.nonce, Values: named(given).values}
+	if len(args) == 1 {
+		target.URL = args[0]
+	} else {
+		server, said, err := embed(&limit, o.defects)
+		if err != nil {
+			return err
+		}
+		defer server.Close()
+		target.URL, s.server = server.URL()+"/", said
+	}
+	return o.fireAt(ctx, s, target, limit, wanted, given)
+}
+
+func (o *check) contradictions(args []string) error {
+	var errs []error
+	if len(args) == 1 && len(o.defects) > 0 {
+		errs = append(errs, errors.New("--defect makes the built-in reference server wrong, and a URL was given: leave out one of the two"))
+	}
+	if o.budget < 2*time.Second {
+		errs = append(errs, fmt.Errorf("--for %v: nothing can be seen in less than 2s", o.budget))
+	}
+	return errors.Join(errs...)
+}
+
+// fireAt looks at the target, fits the standard scenario to it, and fires.
+func (o *check) fireAt(ctx context.Context, s *session, target probes.Target, limit scenarios.Limit, wanted int64, given []string) error {
+	var err error
+	if s.gun, err = probes.Aim(ctx, target); err != nil {
+		return err
+	}
+	defer s.gun.Close()
+	if s.supply, err = supplyOf(s.gun, limit.Key, given); err != nil {
+		return err
+	}
+	label, n := s.supply.probe()
+	preflight, err := s.gun.Preflight(ctx, label, n)
+	if err != nil {
+		return err
+	}
+	limits, note, err := complete(limit, preflight.Header)
+	if err != nil {
+		return err
+	}
+	if note != "" {
+		s.notes = append(s.notes, note)
+	}
+	if preflight.Outcome == results.Limited && s.supply.fresh && n == preflight.Sent {
+		s.notes = append(s.notes, "a fresh key was refused before the run began: it may not be what the limiter tells clients apart by")
+	}
+	standard, left := scenarios.Standard(tightest(limits), scenarios.Circumstances{
+		RTT: preflight.RTT, Keys: len(s.supply.Given), Budget: o.budget, Wanted: wanted, Seed: o.seed})
+	standard.Limits, standard.Target, standard.Request, standard.Timeout, standard.LateBy = limits, target.URL, target.Request, target.Timeout, o.promise.lateBy
+	s.notes = append(s.notes, omissions(left, o.budget)...)
+	s.scenario = &standard
+	return s.fire(ctx)
+}
+
+// tightest is the limit that the scenario is fitted to: the slowest to refill.
+func tightest(limits []scenarios.Limit) scenarios.Limit {
+	t := limits[0]
+	for _, l := range limits[1:] {
+		if l.Rate.Cmp(t.Rate) < 0 {
+			t = l
+		}
+	}
+	return t
+}
+
+// omissions says what the standard scenario had to leave out.
+func omissions(left []scenarios.Omission, budget time.Duration) (notes []string) {
+	for _, o := range left {
+		if o.Needs > 0 {
+			notes = append(notes, fmt.Sprintf("left out for time: %s, so this would go unseen: %s; it needs --for %v (now %v)", o.Track, o.Loses, o.Needs.Round(time.Second)+time.Second, budget))
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("left out for lack of %s: %s, so this would go unseen: %s", o.Why, o.Track, o.Loses))
+	}
+	return notes
+}

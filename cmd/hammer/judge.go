@@ -1,0 +1,162 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ratehammer/ratehammer/assertions"
+	"github.com/ratehammer/ratehammer/probes"
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/results/store"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// judgeFlags are the flags of hammer judge.
+type judgeFlags struct {
+	promise promise
+	saving  saving
+}
+
+func newJudge(c *console) *cobra.Command {
+	o := &judgeFlags{}
+	cmd := &cobra.Command{
+		Use:   "judge RUN",
+		Short: "Judge a saved run again, offline",
+		Long: `Judges the record in a run's folder, against the promise it was fired for or
+another one given by --burst and --rate. Nothing is sent and nothing in the
+folder is changed. What is missing from a damaged folder is said, and nothing
+is concluded from what may have been in it.
+
+RUN may also be a small record in JSON Lines, as docs/records.md describes.
+
+` + exitCodes,
+		Example: "  hammer judge hammer-runs/20260102-150405-1a2b3c4d\n  hammer judge hammer-runs/20260102-150405-1a2b3c4d --burst 7 --rate 2/s",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return o.run(c, args[0]) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.promise.addFlags(f)
+	o.saving.addVerdictFlags(f)
+	return cmd
+}
+
+func (o *judgeFlags) run(c *console, name string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return &probes.Hinted{Err: err, Hint: "give the folder of a run; hammer check prints it behind 'record:'"}
+	}
+	if !info.IsDir() {
+		return o.lines(c, name)
+	}
+	saved, err := store.Open(name)
+	if err != nil {
+		return err
+	}
+	m := saved.Manifest
+	s, err := scenarios.Parse(name+"/manifest.json, scenario", []byte(m.Scenario), assertions.IDs())
+	if err != nil {
+		return err
+	}
+	if err := o.override(s); err != nil {
+		return err
+	}
+	j, err := newJudgement(s, judging{fresh: m.Nonce != "", tick: time.Duration(m.TickNS), strict: o.saving.strict})
+	if err != nil {
+		return err
+	}
+	holes := blocks(saved.Blocks()).all(j.block)
+	run := j.account(m)
+	r := j.reportOf(j.conclude(&run), run, blocks(saved.Blocks()))
+	r.Target, r.Server, r.Keys = m.URL, m.Server, keyText(s, m.Nonce)
+	r.Notes = append(m.Notes, holes...)
+	recheck(r, name)
+	r.ExitCode = exitCode(r.Status, o.saving.acceptInconclusive)
+	return c.print(r, o.saving)
+}
+
+// account is what the run said of itself, or what the record says where it
+// never came to say anything.
+func (j *judgement) account(m store.Manifest) results.Run {
+	run := m.Run
+	if m.Ended {
+		return run
+	}
+	run = results.Run{Planned: j.hits, Sent: j.hits, Path: "full (net/http)", Stopped: "the run was not ended properly"}
+	if m.StoppedWhy != "" {
+		run.Stopped = m.StoppedWhy
+	}
+	return run
+}
+
+// override puts another promise in place of the scenario's, where one is given.
+func (o *judgeFlags) override(s *scenarios.Scenario) error {
+	l, wanted, err := o.promise.template()
+	if err != nil {
+		return err
+	}
+	if l.Burst == 0 && l.Rate.Count == 0 {
+		return nil
+	}
+	if _, _, err := complete(l, nil); err != nil {
+		return err
+	}
+	first := s.Limits[0]
+	first.Contract, first.Burst, first.Rate, first.Slack = l.Contract, l.Burst, l.Rate, l.Slack
+	s.Limits, s.Wanted = []scenarios.Limit{first}, wanted
+	return first.Check()
+}
+
+// lines judges a small record, and compares the verdict with the one that its
+// header expects.
+func (o *judgeFlags) lines(c *console, name string) error {
+	s, header, hits, err := loadLines(name)
+	if err != nil {
+		return err
+	}
+	if err := o.override(s); err != nil {
+		return err
+	}
+	j, err := newJudgement(s, judging{fresh: header.Start != "unknown", strict: o.saving.strict})
+	if err != nil {
+		return err
+	}
+	record := inBlocks(hits)
+	record.all(j.block)
+	run := results.Run{Planned: j.hits, Sent: j.hits, Path: "a record in JSON Lines"}
+	r := j.reportOf(j.conclude(&run), run, record)
+	r.Target = name
+	if header.Note != "" {
+		r.Notes = []string{header.Note}
+	}
+	r.ExitCode = exitCode(r.Status, o.saving.acceptInconclusive)
+	if err := expected(header.Expect, r.Status, r.Findings); err != nil {
+		return err
+	}
+	return c.print(r, o.saving)
+}
+
+// errExpected is a corpus file whose verdict is not the one it expects.
+var errExpected = errors.New("another verdict was expected")
+
+func expected(want string, r results.Status, findings []results.Finding) error {
+	status, check, _ := strings.Cut(want, " ")
+	if want == "" || status == r.String() && (check == "" || brokenCheck(findings, check)) {
+		return nil
+	}
+	return fmt.Errorf("%w: the file expects %q and the verdict is %v", errExpected, want, r)
+}
+
+func brokenCheck(findings []results.Finding, check string) bool {
+	for _, f := range findings {
+		if f.Check == check && f.Status == results.Broken {
+			return true
+		}
+	}
+	return false
+}

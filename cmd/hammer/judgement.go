@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ratehammer/ratehammer/assertions"
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/results/report"
+	"github.com/ratehammer/ratehammer/results/store"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// judging is what a judge is told beside the scenario.
+type judging struct {
+	fresh  bool
+	tick   time.Duration
+	strict bool
+}
+
+// judgement is everything that looks at a record while it goes by.
+type judgement struct {
+	scenario *scenarios.Scenario
+	judge    *assertions.Judge
+	latency  *store.Latency
+	strip    *report.Strip
+	phases   []int64 // requests by phase
+	hits     int64
+}
+
+func newJudgement(s *scenarios.Scenario, j judging) (*judgement, error) {
+	judge, err := assertions.New(s.Limits, assertions.Options{
+		Fresh: j.fresh, Tick: j.tick, Strict: j.strict, Wanted: s.Wanted, LateBy: s.LateBy,
+		Checks: s.Checks,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &judgement{scenario: s, judge: judge, latency: store.NewLatency(), strip: report.NewStrip(),
+		phases: make([]int64, len(s.Phases))}, nil
+}
+
+func (j *judgement) block(b results.Block) {
+	j.judge.Block(b)
+	j.latency.Block(b)
+	j.strip.Block(b)
+	j.hits += int64(len(b.Hits))
+	for i := range b.Hits {
+		if p := b.Hits[i].Phase; int(p) < len(j.phases) {
+			j.phases[p]++
+		}
+	}
+}
+
+// conclude gives the verdict on run, and fills in what the record says of it.
+func (j *judgement) conclude(run *results.Run) results.Verdict {
+	run.Lateness = j.latency.Lateness()
+	return j.judge.Verdict(run)
+}
+
+// blocks is a record that can be gone through again; the errors are holes in it.
+type blocks func(yield func(results.Block, error) bool)
+
+// all goes through a record, and hands on each hole as a mark that the judge
+// understands. It gives the holes in words.
+func (b blocks) all(f func(results.Block)) (holes []string) {
+	for block, err := range b {
+		if err == nil {
+			f(block)
+			continue
+		}
+		holes = append(holes, err.Error())
+		f(results.Block{Marks: []results.Mark{holeOf(err)}})
+	}
+	return holes
+}
+
+func holeOf(err error) results.Mark {
+	m := results.Mark{Kind: results.MarkLost, To: results.Never, Text: err.Error()}
+	if d, ok := err.(store.Damage); ok {
+		m.At, m.To = d.From, d.To
+	}
+	return m
+}
+
+// reportOf is the verdict with its evidence, which is looked up in the record.
+func (j *judgement) reportOf(v results.Verdict, run results.Run, record blocks) *report.Report {
+	evidence := assertions.NewEvidence(v, j.scenario.Limits)
+	record.all(evidence.Block)
+	r := &report.Report{
+		Version: report.SchemaVersion, Status: v.Status, Headline: v.Headline, Target: j.scenario.Target,
+		Findings: v.Findings, Run: run, Resolutions: v.Resolutions, Strip: j.strip, Evidence: evidence.Hits(),
+	}
+	for _, l := range j.scenario.Limits {
+		r.Promise = append(r.Promise, l.String())
+	}
+	return r
+}
+
+// recheck puts the command that judges the record again beside each broken finding.
+func recheck(r *report.Report, folder string) {
+	if folder == "" {
+		return
+	}
+	r.Folder, r.Recheck = folder, "hammer judge "+quoted(folder)
+	for i := range r.Findings {
+		if r.Findings[i].Status == results.Broken {
+			r.Findings[i].Recheck = r.Recheck
+		}
+	}
+}
+
+// keyText says how a label of an invented key reads on the wire.
+func keyText(s *scenarios.Scenario, nonce string) string {
+	if nonce == "" || len(s.Limits) == 0 || s.Limits[0].Key.Kind == scenarios.KeyIP {
+		return ""
+	}
+	return fmt.Sprintf("key LABEL was sent as hammer-%s-LABEL", nonce)
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// planFlags are the flags of hammer plan.
+type planFlags struct {
+	promise promise
+	seed    uint64
+	budget  time.Duration
+	rtt     time.Duration
+	keys    int
+	yaml    bool
+}
+
+func newPlan(c *console) *cobra.Command {
+	o := &planFlags{}
+	cmd := &cobra.Command{
+		Use:   "plan [FILE]",
+		Short: "Print what would be fired, without firing it",
+		Long: `Prints every request of a scenario file, or of the standard scenario for the
+promise given by --burst and --rate: its number, its moment in seconds, its
+phase and its key. The same scenario and seed print the same bytes.
+
+` + exitCodes,
+		Example: "  hammer plan login.yaml\n  hammer plan --burst 10 --rate 5/s\n  hammer plan --burst 10 --rate 5/s --yaml > check.yaml",
+		Args:    atMostOne("FILE"),
+		RunE:    func(_ *cobra.Command, args []string) error { return o.run(c, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.promise.addFlags(f)
+	f.Uint64Var(&o.seed, "seed", 1, "of everything random in the plan")
+	f.DurationVar(&o.budget, "for", 5*time.Minute, "how long the run may take at most")
+	f.DurationVar(&o.rtt, "rtt", time.Millisecond, "round trip that the standard scenario is fitted to; hammer check measures it")
+	f.IntVar(&o.keys, "given-keys", 0, "how many keys the server knows; 0: any number is invented")
+	f.BoolVar(&o.yaml, "yaml", false, "print the scenario as a file for hammer run instead of its shots")
+	return cmd
+}
+
+func (o *planFlags) run(c *console, args []string) error {
+	s, err := o.scenario(c, args)
+	if err != nil {
+		return err
+	}
+	if o.yaml {
+		_, err := c.out.Write(s.YAML())
+		return err
+	}
+	supply := scenarios.Supply{}
+	given := len(s.Keys)
+	if given == 0 {
+		given = o.keys
+	}
+	for i := range given {
+		supply.Given = append(supply.Given, fmt.Sprintf("key %d", i+1))
+	}
+	p, err := s.Plan(supply)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.out, "# %d requests in %v, seed %d\n%s", len(p.Shots), p.Length, s.Seed, p)
+	return err
+}
+
+func (o *planFlags) scenario(c *console, args []string) (*scenarios.Scenario, error) {
+	if len(args) == 1 {
+		return loadScenario(args[0])
+	}
+	l, wanted, err := o.promise.template()
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := complete(l, nil); err != nil {
+		return nil, err
+	}
+	s, left := scenarios.Standard(l, scenarios.Circumstances{RTT: o.rtt, Keys: o.keys, Budget: o.budget, Wanted: wanted, Seed: o.seed})
+	for _, n := range omissions(left, o.budget) {
+		c.sayf("%s", n)
+	}
+	return &s, nil
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ratehammer/ratehammer/probes"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// promise are the flags that say what the limiter promises.
+type promise struct {
+	contract, rate, key string
+	burst               int64
+	admitted, limited   string
+	quantum             time.Duration
+	over, under, wanted string
+	lateBy              time.Duration
+}
+
+func (p *promise) addFlags(f *pflag.FlagSet) {
+	slack := scenarios.DefaultSlack()
+	f.StringVar(&p.contract, "contract", "", "kind of promise: token-bucket (default) or gcra, which is the same in other words")
+	f.Int64Var(&p.burst, "burst", 0, "requests admitted at once, b")
+	f.StringVar(&p.rate, "rate", "", "requests admitted in the long run, r: 5/s, 100/m, 1/10s")
+	f.StringVar(&p.key, "key", "header:X-Api-Key", "what clients are told apart by: header:NAME, ip, query:NAME, cookie:NAME or none")
+	f.StringVar(&p.admitted, "admitted", "200-399", "answers that admit: statuses, ranges, header:NAME=VALUE; alternatives by comma, both by +")
+	f.StringVar(&p.limited, "limited", "429", "answers that refuse, in the same form; asked before --admitted")
+	f.DurationVar(&p.quantum, "quantum", slack.Quantum, "step of the limiter's clock that is granted")
+	f.StringVar(&p.over, "over", "0.05%", "how much faster than the rate its clock may run")
+	f.StringVar(&p.under, "under", "0.2%", "how much slower its clock and rounding may be")
+	f.StringVar(&p.wanted, "resolution", "1%", "error in the rate that must be seen for a 'kept'")
+	f.DurationVar(&p.lateBy, "late-by", 0, "how much later than the truth Retry-After may be on purpose, as with jitter, beyond its rounding")
+}
+
+// template is the limit without burst and rate, and the resolution.
+func (p *promise) template() (l scenarios.Limit, wanted int64, err error) {
+	var errs []error
+	l.Contract = scenarios.Contract(p.contract)
+	if l.Contract != "" && !slices.Contains(scenarios.Contracts, l.Contract) {
+		errs = append(errs, fmt.Errorf("--contract %s is not known: %v", p.contract, scenarios.Contracts))
+	}
+	l.Key = flagValue(&errs, "key", p.key, scenarios.ParseKey)
+	l.Answers.Admitted = flagValue(&errs, "admitted", p.admitted, scenarios.ParseRule)
+	l.Answers.Limited = flagValue(&errs, "limited", p.limited, scenarios.ParseRule)
+	l.Slack.Quantum = p.quantum
+	l.Slack.Over = flagValue(&errs, "over", p.over, scenarios.ParsePercent)
+	l.Slack.Under = flagValue(&errs, "under", p.under, scenarios.ParsePercent)
+	wanted = flagValue(&errs, "resolution", p.wanted, scenarios.ParsePercent)
+	if len(errs) == 0 && l.Answers.Admitted.String() == l.Answers.Limited.String() {
+		errs = append(errs, fmt.Errorf("--admitted and --limited are both %s: every answer would be a refusal", p.limited))
+	}
+	if p.burst < 0 || p.burst > 1e9 {
+		errs = append(errs, fmt.Errorf("--burst %d: give 1 or more", p.burst))
+	}
+	if p.lateBy < 0 {
+		errs = append(errs, fmt.Errorf("--late-by %v is negative", p.lateBy))
+	}
+	l.Burst = p.burst
+	if p.rate != "" {
+		l.Rate = flagValue(&errs, "rate", p.rate, scenarios.ParseRate)
+	}
+	return l, wanted, errors.Join(errs...)
+}
+
+// flagValue parses a flag's text and names the flag in the error.
+func flagValue[T any](errs *[]error, name, text string, parse func(string) (T, error)) T {
+	v, err := parse(text)
+	if err != nil {
+		*errs = append(*errs, fmt.Errorf("--%s: %w", name, err))
+	}
+	return v
+}
+
+// complete is the promise to judge: the flags', or, where they make none, what
+// the server announces. The note says where it is from.
+func complete(l scenarios.Limit, header http.Header) (limits []scenarios.Limit, note string, err error) {
+	switch {
+	case l.Burst > 0 && l.Rate.Count > 0:
+		return []scenarios.Limit{l}, "", l.Check()
+	case l.Burst > 0:
+		return nil, "", missing("--rate", "--burst says how much at once; add what the limiter admits in the long run, such as --rate 5/s")
+	case l.Rate.Count > 0:
+		return nil, "", missing("--burst", "--rate says how much in the long run; add what the limiter admits at once, such as --burst 10")
+	}
+	announced, why := probes.Announced(header)
+	if len(announced) == 0 {
+		hint := "say what the limiter promises, such as --burst 10 --rate 5/s; the server announces nothing in RateLimit-Policy"
+		if why != "" {
+			hint = "say what the limiter promises, such as --burst 10 --rate 5/s; what the server announces is of no use: " + why
+		}
+		return nil, "", missing("--burst and --rate", hint)
+	}
+	var said []string
+	for _, a := range announced {
+		a.Contract, a.Key, a.Answers, a.Slack = l.Contract, l.Key, l.Answers, l.Slack
+		limits = append(limits, a)
+		said = append(said, fmt.Sprintf("%s: burst %d, rate %v", a.Name, a.Burst, a.Rate))
+	}
+	return limits, "the promise is the one that the server announces in RateLimit-Policy (" + strings.Join(said, "; ") + ")", nil
+}
+
+func missing(what, hint string) error {
+	return &probes.Hinted{Err: fmt.Errorf("no promise to check: %s missing", what), Hint: hint}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ratehammer/ratehammer/assertions"
+	"github.com/ratehammer/ratehammer/probes"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// runFlags are the flags of hammer run.
+type runFlags struct {
+	aiming aiming
+	saving saving
+}
+
+func newRun(c *console) *cobra.Command {
+	o := &runFlags{}
+	cmd := &cobra.Command{
+		Use:   "run FILE [URL]",
+		Short: "Fire a scenario file and judge what comes back",
+		Long: `Fires the scenario of a YAML file at its target, or at URL, and judges the record
+against the limits in the file. See docs/scenario.md for the file.
+
+` + exitCodes,
+		Example: "  hammer run login.yaml\n  hammer run login.yaml http://127.0.0.1:8080/login",
+		Args:    cobra.RangeArgs(1, 2),
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), c, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.aiming.keysFile, "keys", "", "file with the keys that the server knows, one a line; overrides those of the scenario")
+	f.StringArrayVar(&o.aiming.headers, "header", nil, "further header of every request, 'NAME: VALUE', such as credentials that do not belong into a file")
+	f.BoolVar(&o.aiming.insecure, "insecure", false, "do not verify the server's certificate")
+	o.aiming.addGuardFlags(f)
+	o.saving.addFlags(f)
+	o.aiming.timeout = scenarios.DefaultTimeout
+	return cmd
+}
+
+func (o *runFlags) run(ctx context.Context, c *console, args []string) error {
+	s, err := loadScenario(args[0])
+	if err != nil {
+		return err
+	}
+	extra, err1 := o.aiming.request()
+	guard, err2 := o.aiming.guard()
+	given, err3 := o.aiming.keys()
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	if given == nil {
+		given = s.Keys
+	}
+	s.Request.Headers = append(s.Request.Headers, extra.Headers...)
+	if len(args) == 2 {
+		s.Target = args[1]
+	}
+	if s.Target == "" {
+		return &probes.Hinted{Err: fmt.Errorf("%s names no target", args[0]), Hint: "add target: http://HOST/ to it, or give the URL behind the file's name"}
+	}
+	return o.fireAt(ctx, c, s, guard, given)
+}
+
+func (o *runFlags) fireAt(ctx context.Context, c *console, s *scenarios.Scenario, guard probes.Guard, given []string) error {
+	l := s.Limits[0]
+	ses := &session{console: c, saving: o.saving, scenario: s, nonce: newNonce(), most: o.aiming.maxRequests}
+	var err error
+	ses.gun, err = probes.Aim(ctx, probes.Target{URL: s.Target, Request: s.Request, Key: l.Key, Answers: l.Answers,
+		Timeout: s.Timeout, Insecure: o.aiming.insecure, Guard: guard, Nonce: ses.nonce, Values: named(given).values})
+	if err != nil {
+		return err
+	}
+	defer ses.gun.Close()
+	if ses.supply, err = supplyOf(ses.gun, l.Key, given); err != nil {
+		return err
+	}
+	label, _ := ses.supply.probe()
+	if _, err := ses.gun.Preflight(ctx, label, 1); err != nil {
+		return err
+	}
+	return ses.fire(ctx)
+}
+
+// loadScenario reads a scenario file.
+func loadScenario(name string) (*scenarios.Scenario, error) {
+	src, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return scenarios.Parse(name, src, assertions.IDs())
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/ratehammer/ratehammer/probes"
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/results/store"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// saving are the flags that say where the record goes and how the answer counts.
+type saving struct {
+	out                string
+	strict             bool
+	acceptInconclusive bool
+	quiet              bool
+}
+
+// session is one run, from a scenario to an exit code.
+type session struct {
+	console  *console
+	saving   saving
+	scenario *scenarios.Scenario
+	gun      *probes.Gun
+	supply   supply
+	nonce    string
+	server   string // what is behind the URL, where it is ours
+	notes    []string
+	most     int // requests
+
+	plan     scenarios.Plan
+	folder   string
+	manifest store.Manifest
+	tick     time.Duration
+}
+
+// fire plans, fires, records and answers.
+func (s *session) fire(ctx context.Context) error {
+	var err error
+	if s.plan, err = s.scenario.Plan(s.supply.Supply); err != nil {
+		return err
+	}
+	if n := len(s.plan.Shots); n > s.most {
+		return &probes.Hinted{Err: fmt.Errorf("the run would send %d requests, and --max-requests is %d", n, s.most),
+			Hint: fmt.Sprintf("allow them with --max-requests %d, or ask for less", n)}
+	}
+	s.tick = probes.Tick()
+	writer, err := s.create()
+	if err != nil {
+		return err
+	}
+	s.announce()
+	judge, err := newJudgement(s.scenario, judging{fresh: s.supply.fresh, tick: s.tick, strict: s.saving.strict})
+	if err != nil {
+		return err
+	}
+	progress := &probes.Progress{}
+	stopShowing := show(s.console, s.plan, progress)
+	run, fireErr := s.gun.Fire(ctx, s.plan, slackOf(s.scenario.Limits), s.tick, tee{writer, judge}, progress)
+	stopShowing()
+	if err := s.settle(writer, run, fireErr); err != nil {
+		return err
+	}
+	return s.answer(judge, &run, ctx.Err() != nil)
+}
+
+// tee hands each block to the folder first: what is judged is on record.
+type tee struct {
+	writer *store.Writer
+	judge  *judgement
+}
+
+func (t tee) Block(b results.Block) error {
+	if err := t.writer.Write(b); err != nil {
+		return err
+	}
+	t.judge.block(b)
+	return nil
+}
+
+// create makes the run folder.
+func (s *session) create() (*store.Writer, error) {
+	s.folder = s.saving.out
+	if s.folder == "" {
+		s.folder = filepath.Join(runsFolder, time.Now().Format("20060102-150405")+"-"+s.nonce)
+		if err := ignoreRuns(); err != nil {
+			return nil, err
+		}
+	}
+	nonce := ""
+	if s.supply.fresh {
+		nonce = s.nonce
+	}
+	s.manifest = store.Manifest{
+		Tool: version, Started: time.Now(), Scenario: string(s.scenario.YAML()), Seed: s.scenario.Seed, Nonce: nonce,
+		URL: s.scenario.Target, Server: s.server, Keys: s.supply.Given, Phases: s.plan.Phases, OS: runtime.GOOS, Arch: runtime.GOARCH,
+		GoVersion: runtime.Version(), CPUs: runtime.GOMAXPROCS(0), TickNS: int64(s.tick), WSL: underWSL(), Notes: s.notes,
+	}
+	w, err := store.Create(s.folder, s.manifest)
+	if err != nil {
+		return nil, &probes.Hinted{Err: err, Hint: "say where the record may be written with --out DIR"}
+	}
+	return w, nil
+}
+
+// runsFolder is where runs go that were not told where, in the working directory.
+const runsFolder = "hammer-runs"
+
+// ignoreRuns keeps the runs out of a surrounding git repository.
+func ignoreRuns() error {
+	if err := os.MkdirAll(runsFolder, 0o755); err != nil {
+		return &probes.Hinted{Err: err, Hint: "say where the record may be written with --out DIR"}
+	}
+	path := filepath.Join(runsFolder, ".gitignore")
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return os.WriteFile(path, []byte("*\n"), 0o644)
+	}
+	return nil
+}
+
+// announce says what is about to happen.
+func (s *session) announce() {
+	c := s.console
+	c.sayf("%d requests within about %v at %s, with %s", len(s.plan.Shots), s.plan.Length.Round(100*time.Millisecond), s.scenario.Target, s.supply.kind)
+	var waits time.Duration
+	for _, w := range s.plan.Waits {
+		waits += w.Length
+	}
+	if waits > 0 {
+		c.sayf("%v of it are %d waits until the key's bucket is full again", waits.Round(100*time.Millisecond), len(s.plan.Waits))
+	}
+	for _, n := range s.notes {
+		c.sayf("%s", n)
+	}
+}
+
+// settle closes the record, and says what is safe when it could not be written.
+func (s *session) settle(w *store.Writer, run results.Run, fireErr error) error {
+	if fireErr != nil {
+		s.manifest.Run = run
+		w.Close(s.manifest) // its error is the one we have
+		return &probes.Hinted{Err: fmt.Errorf("the run was stopped: %w", fireErr),
+			Hint: "what was saved can be judged: hammer judge " + quoted(s.folder)}
+	}
+	s.manifest.Run = run
+	return w.Close(s.manifest)
+}
+
+func quoted(path string) string {
+	if strings.ContainsAny(path, " '\"$&;|<>()*?") {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
+}
+
+// slackOf is the widest slack of several limits.
+func slackOf(limits []scenarios.Limit) (s scenarios.Slack) {
+	for _, l := range limits {
+		s.Quantum, s.Over, s.Under = max(s.Quantum, l.Slack.Quantum), max(s.Over, l.Slack.Over), max(s.Under, l.Slack.Under)
+	}
+	return s
+}
+
+// underWSL reports whether this Linux runs inside Windows, whose host corrects
+// its clocks by jumps.
+func underWSL() bool {
+	b, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	return err == nil && strings.Contains(strings.ToLower(string(b)), "microsoft")
+}

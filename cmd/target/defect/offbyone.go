@@ -1,0 +1,61 @@
+package defect
+
+import (
+	"fmt"
+
+	"github.com/ratehammer/ratehammer/cmd/target/limiter"
+	"github.com/ratehammer/ratehammer/cmd/target/mode"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+func offByOne() kind {
+	return kind{
+		Doc: mode.Doc{
+			Name:     "off-by-one",
+			Settings: "delta=+1|-1",
+			Example:  "off-by-one{delta=+1}",
+			Text:     "Every key has room for one token more or less than is promised; promise and remaining tokens are told as if it had not.",
+		},
+		apply: func(p *Parts, r *mode.Reader) error {
+			delta := int64(1)
+			if r.Choice("delta", "", "+1", "-1") == "-1" {
+				delta = -1
+			}
+			if err := r.Done(); err != nil {
+				return err
+			}
+			room, err := resize(p.Algorithm, delta)
+			if err != nil {
+				return fmt.Errorf("off-by-one: %w", err)
+			}
+			p.Algorithm = mislabelled{Algorithm: room, promise: p.Algorithm.Promise(), delta: delta}
+			return nil
+		},
+	}
+}
+
+// resize is the same algorithm with delta tokens more room.
+func resize(a limiter.Algorithm, delta int64) (limiter.Algorithm, error) {
+	switch p := a.Promise(); a.(type) {
+	case *limiter.TokenBucket:
+		return limiter.NewTokenBucket(p.Burst+delta, p.Rate)
+	default:
+		return nil, fmt.Errorf("%s cannot be given other room", p.Contract)
+	}
+}
+
+// mislabelled is a limiter that promises what another one does, of delta tokens
+// less room.
+type mislabelled struct {
+	limiter.Algorithm
+	promise scenarios.Limit
+	delta   int64
+}
+
+func (m mislabelled) Promise() scenarios.Limit { return m.promise }
+
+func (m mislabelled) Decide(s limiter.State, now, cost int64) (limiter.Decision, error) {
+	d, err := m.Algorithm.Decide(s, now, cost)
+	d.Remaining = max(0, d.Remaining-m.delta)
+	return d, err
+}

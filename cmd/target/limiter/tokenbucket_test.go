@@ -1,0 +1,282 @@
+package limiter
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+const ms = int64(time.Millisecond)
+
+func bucket(t testing.TB, burst int64, rate string) *TokenBucket {
+	t.Helper()
+	r, err := scenarios.ParseRate(rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := NewTokenBucket(burst, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// ask is one request of a table: what is asked when, and what must come out.
+type ask struct {
+	at       int64 // ms
+	cost     int64
+	admitted bool
+	leftMs   int64 // level afterwards, in thousandths of a token
+	waitMs   int64
+}
+
+func TestTokenBucketSteps(t *testing.T) {
+	tests := []struct {
+		name  string
+		burst int64
+		rate  string
+		asks  []ask
+	}{
+		{"three at once, the fourth waits for one token of 2/s", 3, "2/s", []ask{
+			{0, 1, true, 2000, 0}, {0, 1, true, 1000, 0}, {0, 1, true, 0, 0},
+			{0, 1, false, 0, 500},
+		}},
+		{"a part of a token is kept", 5, "2/s", []ask{
+			{0, 5, true, 0, 0},
+			{750, 1, true, 500, 0},      // 0.75 x 2 = 1.5
+			{10_000, 5, true, 0, 0},     // full at 3000
+			{10_001, 5, false, 2, 2499}, // 0.002 tokens are there, 4.998 / 2 = 2.499 s
+		}},
+		{"the clock goes back and no token is made or lost", 1, "1/s", []ask{
+			{1000, 1, true, 0, 0},
+			{500, 1, false, 0, 1000},
+			{1999, 1, false, 999, 1}, // time goes on from the largest seen
+			{2000, 1, true, 0, 0},
+		}},
+		{"a refusal stores the refill", 1, "1/s", []ask{
+			{0, 1, true, 0, 0},
+			{400, 1, false, 400, 600},
+			{800, 1, false, 800, 200},
+			{1000, 1, true, 0, 0},
+		}},
+		{"a low rate gains fractions", 2, "1/10s", []ask{
+			{0, 2, true, 0, 0},
+			{1000, 1, false, 100, 9000},
+			{9999, 1, false, 999, 1}, // 0.9999 tokens, cut to thousandths
+			{10_000, 1, true, 0, 0},
+		}},
+		{"after a long idle time a full bucket and no more", 5, "2/s", []ask{
+			{0, 5, true, 0, 0},
+			{10_000, 5, true, 0, 0},
+			{300 * 86_400_000, 5, true, 0, 0},
+			{300 * 86_400_000, 1, false, 0, 500},
+		}},
+	}
+	for _, tt := range tests {
+		b := bucket(t, tt.burst, tt.rate)
+		s := b.Fresh(tt.asks[0].at * ms)
+		for i, a := range tt.asks {
+			d, err := b.Decide(s, a.at*ms, a.cost)
+			if err != nil {
+				t.Fatalf("%s: ask %d: %v", tt.name, i, err)
+			}
+			left := d.After * 1000 / d.Unit
+			if d.Admitted != a.admitted || left != a.leftMs || d.Wait != time.Duration(a.waitMs*ms) {
+				t.Errorf("%s: ask %d at %d ms: got admitted %v, %d/1000 left, wait %v; want %v, %d/1000, %d ms",
+					tt.name, i, a.at, d.Admitted, left, d.Wait, a.admitted, a.leftMs, a.waitMs)
+			}
+		}
+	}
+}
+
+// run asks for one token at each moment and gives which were admitted.
+func run(t testing.TB, b *TokenBucket, moments []int64) []bool {
+	t.Helper()
+	s := b.Fresh(0)
+	var admitted []bool
+	for _, at := range moments {
+		d, err := b.Decide(s, at, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		admitted = append(admitted, d.Admitted)
+	}
+	return admitted
+}
+
+func count(admitted []bool) (n int) {
+	for _, a := range admitted {
+		if a {
+			n++
+		}
+	}
+	return n
+}
+
+func times(n int, at int64) []int64 { return slices.Repeat([]int64{at * ms}, n) }
+
+func every(step, from, to int64) (moments []int64) {
+	for at := from; at <= to; at += step {
+		moments = append(moments, at*ms)
+	}
+	return moments
+}
+
+// b = 10, r = 1/s: at 9.9 s ten pass; at 10.1 s 0.2 of a token is there.
+func TestSequenceA(t *testing.T) {
+	got := run(t, bucket(t, 10, "1/s"), slices.Concat(times(10, 9_900), times(10, 10_100)))
+	if before, after := count(got[:10]), count(got[10:]); before != 10 || after != 0 {
+		t.Errorf("got %d + %d, want 10 + 0", before, after)
+	}
+}
+
+// b = 10, r = 1/s. After the first 16, 10 + 7.5 - 16 = 1.5 tokens are left; at
+// 9.9 s there are 3.9, at 10.1 s 0.9 + 0.2 = 1.1, at 15 s 0.1 + 4.9 = 5, and
+// 4.5 more come until 19.5 s: 9.
+func TestSequenceB(t *testing.T) {
+	parts := [][]int64{every(500, 0, 7_500), times(10, 9_900), times(10, 10_100), every(500, 15_000, 19_500)}
+	moments := slices.Concat(parts...)
+	got := run(t, bucket(t, 10, "1/s"), moments)
+	for i, want := range []int{16, 3, 1, 9} {
+		part := got[:len(parts[i])]
+		got = got[len(parts[i]):]
+		if n := count(part); n != want {
+			t.Errorf("part %d: got %d admitted, want %d", i, n, want)
+		}
+	}
+	admitted := run(t, bucket(t, 10, "1/s"), moments)
+	if n := count(admitted); n != 29 {
+		t.Errorf("got %d admitted of %d, want 29 of 46", n, len(moments))
+	}
+	// Half-open windows of 10 s: a request at the start counts, one at the end does not.
+	most := 0
+	for i := range moments {
+		n := 0
+		for j := i; j < len(moments) && moments[j] < moments[i]+10_000*ms; j++ {
+			if admitted[j] {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	if most != 19 {
+		t.Errorf("most in any 10 s: got %d, want 19", most)
+	}
+}
+
+// b = 2, r = 2/s.
+func TestOneKeyOfAGameServer(t *testing.T) {
+	volley := run(t, bucket(t, 2, "2/s"), times(10, 0))
+	if n := count(volley); n != 2 {
+		t.Errorf("10 at once: got %d admitted, want 2", n)
+	}
+	// Rested for 1.2 s, then 46 requests. Every 100 ms brings 0.2 tokens: one
+	// is spent at 0 and 1, 0.4 are left at 2, and then 5 x 0.2 = 1 token comes
+	// every fifth request, first at 5.
+	tests := []struct {
+		step int64
+		want []int
+	}{
+		{100, []int{0, 1, 5, 10, 15, 20, 25, 30, 35, 40, 45}},
+		{109, nil},
+	}
+	for _, tt := range tests {
+		got := run(t, bucket(t, 2, "2/s"), every(tt.step, 1200, 1200+45*tt.step))
+		var at []int
+		for i, a := range got {
+			if a {
+				at = append(at, i)
+			}
+		}
+		if len(got) != 46 || len(at) != 11 {
+			t.Errorf("every %d ms: got %d of %d admitted, want 11 of 46", tt.step, len(at), len(got))
+		}
+		if tt.want != nil && !slices.Equal(at, tt.want) {
+			t.Errorf("every %d ms: got %v admitted, want %v", tt.step, at, tt.want)
+		}
+	}
+}
+
+func TestGameServerRetryAfter(t *testing.T) {
+	b := bucket(t, 2, "2/s")
+	s := b.Fresh(0)
+	for i := range 10 {
+		d, err := b.Decide(s, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A token of 2/s takes 500 ms: 1 in whole seconds.
+		if i >= 2 && (d.Admitted || d.Wait != 500*time.Millisecond || d.RetryAfter() != 1) {
+			t.Errorf("request %d: got %+v, want a refusal with a wait of 500 ms", i, d)
+		}
+	}
+}
+
+// b = 10, r = 2/s: 13 at once; after 3 s of idling 3 x 2 = 6 tokens.
+func TestThirteenAtOnce(t *testing.T) {
+	b := bucket(t, 10, "2/s")
+	s := b.Fresh(0)
+	admitted := 0
+	for range 13 {
+		d, err := b.Decide(s, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Admitted {
+			admitted++
+			if want := int64(10 - admitted); d.Remaining != want {
+				t.Errorf("remaining: got %d, want %d", d.Remaining, want)
+			}
+		} else if d.Wait != 500*time.Millisecond || d.Remaining != 0 {
+			t.Errorf("refused: got %+v, want a wait of 500 ms and 0 remaining", d)
+		}
+	}
+	if admitted != 10 {
+		t.Errorf("13 at once: got %d admitted, want 10", admitted)
+	}
+	d, err := b.Decide(s, 3000*ms, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Before / d.Unit; got != 6 {
+		t.Errorf("after 3 s: got %d tokens, want 6", got)
+	}
+}
+
+// A clock may hold any 64 bits, so the difference of two moments may not.
+func TestElapsedOverflow(t *testing.T) {
+	b := bucket(t, 2, "1/s")
+	s := b.Fresh(-1 << 63)
+	for range 2 {
+		if d, err := b.Decide(s, -1<<63, 1); err != nil || !d.Admitted {
+			t.Fatalf("got %+v, %v, want a full bucket", d, err)
+		}
+	}
+	if d, err := b.Decide(s, 1<<63-1, 2); err != nil || !d.Admitted || d.After != 0 {
+		t.Errorf("584 years later: got %+v, %v, want it full", d, err)
+	}
+}
+
+func TestBucketBounds(t *testing.T) {
+	// 9999 a day is 1111 tokens in 9.6e12 ns. 2^62 / 9.6e12 = 480383.96.
+	r, _ := scenarios.ParseRate("9999/day")
+	if _, err := NewTokenBucket(480_383, r); err != nil {
+		t.Errorf("burst 480383: %v", err)
+	}
+	if _, err := NewTokenBucket(480_384, r); err == nil {
+		t.Errorf("burst 480384: got no error, want one")
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	t := bucket(b, 10, "100/m")
+	s := t.Fresh(0)
+	b.ReportAllocs()
+	for i := range b.N {
+		if _, err := t.Decide(s, int64(i)*1000, 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// asProgram makes the test binary be target itself.
+const asProgram = "RATEHAMMER_TEST_AS_TARGET"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	testscript.Main(m, map[string]func(){"target": main})
+}
+
+// The scripts know the address $TAKEN, which somebody else listens on, and the
+// command `exits CODE target ...`.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			ln, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				return err
+			}
+			e.Defer(func() { ln.Close() })
+			e.Setenv("TAKEN", ln.Addr().String())
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+	})
+}
+
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGUMENT...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var status *exec.ExitError
+		if !errors.As(err, &status) {
+			ts.Fatalf("running %s: %v", args[1], err)
+		}
+		got = status.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("got exit code %d, want %d", got, want)
+	}
+}
+
+// The program serves where it says, and ends with 0 on a signal.
+func TestServeUntilSignal(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be sent these signals")
+	}
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		cmd := exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--defect", "off-by-one{delta=+1}")
+		cmd.Env = append(os.Environ(), asProgram+"=1")
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		url := readURL(t, out)
+		if res, err := http.Get(url); err != nil || res.StatusCode != 200 {
+			t.Errorf("GET %s: got %v, %v, want 200", url, res, err)
+		}
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
+			t.Errorf("after %v: got %v and %q, want exit code 0 and nothing to say", signal, err, &stderr)
+		}
+	}
+}
+
+// readURL waits for the line that says where the server listens.
+func readURL(t *testing.T, out io.Reader) string {
+	t.Helper()
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if url, ok := strings.CutPrefix(lines.Text(), "serving  "); ok {
+			return url
+		}
+	}
+	t.Fatalf("the program ended without saying where it serves: %v", lines.Err())
+	return ""
+}
+
+// Everything that is printed at the start, with the ports taken out.
+func TestGreeting(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt() // it still says where it was
+	var stdout, stderr bytes.Buffer
+	code := run(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--key", "header:X-Api-Key",
+		"--defect", "ra{form=zero}", "--defect", "starts-empty", "--mode", "order{pending=4}"}, &stdout, &stderr)
+	if code != 0 || stderr.Len() > 0 {
+		t.Errorf("got exit code %d and %q, want 0 and nothing", code, &stderr)
+	}
+	want := `serving  http://127.0.0.1:PORT
+admin    http://127.0.0.1:PORT
+limit    token-bucket burst 10, rate 5/s per header:X-Api-Key
+mode     order{pending=4}
+defect   ra{form=zero}
+defect   starts-empty
+
+try
+  curl -i -H 'X-Api-Key: alice' 'http://127.0.0.1:PORT/'
+  for i in $(seq 13); do curl -s -o /dev/null -w '%{http_code}\n' -H 'X-Api-Key: alice' 'http://127.0.0.1:PORT/'; done
+  curl 'http://127.0.0.1:PORT/truth'
+  curl -X POST 'http://127.0.0.1:PORT/clock/step?by=-5s'
+`
+	got := regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(stdout.String(), "127.0.0.1:PORT")
+	if got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestCurl(t *testing.T) {
+	tests := []struct{ key, want string }{
+		{"ip", "'http://h/'"},
+		{"none", "'http://h/'"},
+		{"header:X-Key", "-H 'X-Key: alice' 'http://h/'"},
+		{"query:token", "'http://h/?token=alice'"},
+		{"cookie:sid", "--cookie 'sid=alice' 'http://h/'"},
+	}
+	for _, tt := range tests {
+		k, err := scenarios.ParseKey(tt.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := curl("http://h", k); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.key, got, tt.want)
+		}
+	}
+}
+
+// A greeting that nobody can read is an error, and the server does not go on.
+func TestGreetingCannotBeWritten(t *testing.T) {
+	var stderr bytes.Buffer
+	r, w := io.Pipe()
+	r.Close()
+	if code := run(t.Context(), []string{"serve", "--listen", "127.0.0.1:0"}, w, &stderr); code != exitFailed {
+		t.Errorf("got exit code %d, want %d", code, exitFailed)
+	}
+}
