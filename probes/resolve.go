@@ -32,17 +32,21 @@ func resolve(ctx context.Context, host string, guard Guard) (*addresses, error) 
 		return a, nil
 	}
 	a.dns = &dnscache.Resolver{Timeout: 5 * time.Second}
-	var err error
+	return a, a.find(ctx)
+}
+
+// find looks the host up for the first time.
+func (a *addresses) find(ctx context.Context) (err error) {
 	for try := range 3 {
 		if try > 0 {
 			// The cache keeps a failed look-up until it is refreshed.
 			a.dns.Refresh(false)
 		}
 		if err = a.look(ctx); err == nil || Hint(err) != "" {
-			return a, err
+			return err
 		}
 	}
-	return nil, hinted(fmt.Errorf("looking up %s: %w", host, err), "check the host name in the URL, and that this machine can resolve it")
+	return hinted(fmt.Errorf("looking up %s: %w", a.host, err), "check the host name in the URL, and that this machine can resolve it")
 }
 
 // look takes the addresses that the cache has.

@@ -34,8 +34,11 @@ type Gun struct {
 	url    *url.URL
 	to     *addresses
 	ids    atomic.Int32
-	chutes []*chute // one for each source address, the system's choice first
 	cancel context.CancelFunc
+
+	// Of the goroutine that sets up a run.
+	chutes   []*chute          // one for each source address, the system's choice first
+	invented map[string]uint32 // by label: the number of its address
 }
 
 // Aim checks the target's URL, looks its host up, and keeps to the guard. Its
@@ -53,7 +56,7 @@ func Aim(ctx context.Context, t Target) (*Gun, error) {
 		return nil, err
 	}
 	background, cancel := context.WithCancel(context.Background())
-	g := &Gun{target: t, url: u, to: to, cancel: cancel}
+	g := &Gun{target: t, url: u, to: to, cancel: cancel, invented: map[string]uint32{}}
 	g.chutes = []*chute{g.newChute(netip.Addr{})}
 	go to.refresh(background)
 	return g, nil
@@ -101,18 +104,12 @@ func (g *Gun) Invents() bool {
 	return false
 }
 
-// value is what stands for a key label on the wire.
+// value is what stands for a key label in a header, parameter or cookie.
 func (g *Gun) value(label string) string {
 	if v, ok := g.target.Values[label]; ok {
 		return v
 	}
-	if g.target.Key.Kind != scenarios.KeyIP {
-		return "hammer-" + g.target.Nonce + "-" + label
-	}
-	h := fnv.New32a()
-	h.Write([]byte(g.target.Nonce + "/" + label))
-	n := h.Sum32()
-	return netip.AddrFrom4([4]byte{127, byte(1 + n>>16%250), byte(n >> 8), byte(1 + n%250)}).String()
+	return "hammer-" + g.target.Nonce + "-" + label
 }
 
 // source is the address to connect from for a key; invalid: the system's choice.
@@ -120,14 +117,35 @@ func (g *Gun) source(label string) (netip.Addr, error) {
 	if g.target.Key.Kind != scenarios.KeyIP {
 		return netip.Addr{}, nil
 	}
-	if _, given := g.target.Values[label]; !given && !g.Invents() {
+	given, ok := g.target.Values[label]
+	switch {
+	case ok:
+		a, err := netip.ParseAddr(given)
+		if err != nil {
+			return a, hinted(fmt.Errorf("%s: %w", label, err), "with --key ip, the keys are this machine's own addresses")
+		}
+		return a, nil
+	case !g.Invents():
 		return netip.Addr{}, nil
 	}
-	a, err := netip.ParseAddr(g.value(label))
-	if err != nil {
-		return a, hinted(fmt.Errorf("key %s: %w", label, err), "with --key ip, the keys are this machine's own addresses")
+	return g.invent(label), nil
+}
+
+// invent gives each label an address of 127.0.0.0/8 that no other label has,
+// beginning somewhere that depends on the nonce.
+func (g *Gun) invent(label string) netip.Addr {
+	n, ok := g.invented[label]
+	if !ok {
+		n = uint32(len(g.invented))
+		g.invented[label] = n
 	}
-	return a, nil
+	// 127.1.0.1 to 127.250.255.250: neither 127.0.0.0/24, where servers
+	// listen, nor an address that ends in 0 or 255.
+	const low, middle, high = 250, 256, 250
+	h := fnv.New32a()
+	h.Write([]byte(g.target.Nonce))
+	n = (h.Sum32()%(low*middle*high) + n) % (low * middle * high)
+	return netip.AddrFrom4([4]byte{127, byte(1 + n/(low*middle)), byte(n / low % middle), byte(1 + n%low)})
 }
 
 // chuteFor is the chute of a source address, made when it is first asked for.

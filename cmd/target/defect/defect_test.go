@@ -261,6 +261,12 @@ func TestDebitSaturates(t *testing.T) {
 	if err != nil || d.Admitted || d.After != -limiter.MaxLevel || d.Wait <= 0 {
 		t.Errorf("584 years back: got %+v, %v, want the lowest level and a wait", d, err)
 	}
+	// 3 units a nanosecond for 195 years are 2^64 + 2, of which 64 bits keep 2.
+	r = newRig(t, "token-bucket{burst=1,rate=3/1024ns}", "wall-clock")
+	s = r.parts.Algorithm.Fresh(6_148_914_691_236_517_206)
+	if d, err := r.parts.Algorithm.Decide(s, 0, 1); err != nil || d.After != -limiter.MaxLevel {
+		t.Errorf("195 years back: got %+v, %v, want the lowest level", d, err)
+	}
 }
 
 func TestRetryAfterForms(t *testing.T) {

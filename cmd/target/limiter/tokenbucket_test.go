@@ -257,6 +257,15 @@ func TestElapsedOverflow(t *testing.T) {
 	if d, err := b.Decide(s, 1<<63-1, 2); err != nil || !d.Admitted || d.After != 0 {
 		t.Errorf("584 years later: got %+v, %v, want it full", d, err)
 	}
+	// Nor may what was earned in between: 3 units a nanosecond for 195 years are
+	// 2^64 + 2, of which 64 bits keep 2.
+	b = bucket(t, 1, "3/1024ns")
+	s = b.Fresh(0)
+	for _, now := range []int64{0, 6_148_914_691_236_517_206} {
+		if d, err := b.Decide(s, now, 1); err != nil || !d.Admitted || d.Before != 1024 {
+			t.Errorf("at %d: got %+v, %v, want a full bucket", now, d, err)
+		}
+	}
 }
 
 func TestBucketBounds(t *testing.T) {

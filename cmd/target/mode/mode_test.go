@@ -154,6 +154,13 @@ func TestUnknown(t *testing.T) {
 			t.Errorf("got %s, want %s", got, tt.want)
 		}
 	}
+	// In a short word two edits leave nothing of what was meant.
+	if got := nearest("form", []string{"n", "to", "step"}); got != "" {
+		t.Errorf("nearest to form: got %q, want none", got)
+	}
+	if got := nearest("x", []string{"n", "to"}); got != "" {
+		t.Errorf("nearest to x: got %q, want none", got)
+	}
 	if got, want := known[0].Grammar(), "off-by-one{delta=+1|-1}"; got != want {
 		t.Errorf("Grammar: got %q, want %q", got, want)
 	}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -131,6 +133,40 @@ func TestFollow(t *testing.T) {
 	rest := lines(t, io.MultiReader(dec.Buffered(), res.Body))
 	if len(rest) != 299 || rest[298].Seq != 301 {
 		t.Errorf("got %d more records, want 299 up to number 301", len(rest))
+	}
+}
+
+// held is a response whose first flush takes until it is let go.
+type held struct {
+	*httptest.ResponseRecorder
+	flushing, letGo chan struct{}
+	flushed         bool
+}
+
+func (h *held) Flush() {
+	if !h.flushed {
+		h.flushed = true
+		close(h.flushing)
+		<-h.letGo
+	}
+}
+
+// What was decided before the server was closed reaches a follower who was busy
+// then.
+func TestFollowDeliversTheRest(t *testing.T) {
+	for range 20 { // which of two things that have happened it sees first is chance
+		s := newRig(t, Config{})
+		h := &held{ResponseRecorder: httptest.NewRecorder(), flushing: make(chan struct{}), letGo: make(chan struct{})}
+		var reader sync.WaitGroup
+		reader.Go(func() { s.showTruth(h, httptest.NewRequest("GET", "/truth?follow=1", nil)) })
+		<-h.flushing
+		fill(s.truth, 1, 500)
+		close(s.closing)
+		close(h.letGo)
+		reader.Wait()
+		if got := lines(t, h.Body); len(got) != 500 {
+			t.Fatalf("got %d records, want 500", len(got))
+		}
 	}
 }
 

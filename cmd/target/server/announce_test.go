@@ -14,6 +14,8 @@ func TestPolicy(t *testing.T) {
 		// 3 tokens at 2/s take 1.5 s, 10 at 3/s 3.33 s: no whole w gives the rate.
 		{"token-bucket{burst=3,rate=2/s}", `"default";q=3`},
 		{"token-bucket{burst=10,rate=3/s}", `"default";q=10`},
+		// 1 at 7/7.000000001s takes 1.000000000143 s.
+		{"token-bucket{burst=1,rate=7/7000000001ns}", `"default";q=1`},
 	}
 	for _, tt := range tests {
 		cfg := byHeader(t, tt.limit)

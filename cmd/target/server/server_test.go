@@ -121,6 +121,27 @@ func TestPeerAddressIsTheKey(t *testing.T) {
 	}
 }
 
+// OPTIONS * is of no path, and net/http would answer it by itself.
+func TestOptionsStarIsLimited(t *testing.T) {
+	s := startServer(t, Config{Limit: parse(t, "token-bucket{burst=1,rate=1/h}")})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	answers := bufio.NewReader(conn)
+	for _, want := range []int{200, 429} {
+		fmt.Fprint(conn, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
+		res, err := http.ReadResponse(answers, nil)
+		if err != nil || res.StatusCode != want {
+			t.Fatalf("got %v, %v, want %d", res, err, want)
+		}
+		if _, err := io.Copy(io.Discard, res.Body); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A request under way is answered, and then nobody is there any more.
 func TestCloseLetsRequestsFinish(t *testing.T) {
 	s := startServer(t, Config{Mode: parse(t, "order{work=100ms}")})
@@ -169,6 +190,25 @@ func TestListenErrors(t *testing.T) {
 			t.Errorf("%+v: got %q, want the address once and a hint", cfg, err)
 		}
 	}
+}
+
+// If the admin side cannot be had, the public address is free again.
+func TestStartLeavesNothingOpen(t *testing.T) {
+	s := startServer(t, Config{})
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free.Close()
+	if other, err := Start(Config{Listen: free.Addr().String(), Admin: strings.TrimPrefix(s.URL(), "http://")}); err == nil {
+		other.Close()
+		t.Fatal("got a server, want an error")
+	}
+	again, err := net.Listen("tcp", free.Addr().String())
+	if err != nil {
+		t.Fatalf("listening where the failed server was to listen: %v", err)
+	}
+	again.Close()
 }
 
 func TestLocalUnlessSaid(t *testing.T) {
