@@ -10,7 +10,7 @@ import (
 // Limits of what a finding carries: more is on the record, in its window.
 const (
 	maxSeqs = 1000 // requests that a finding names
-	maxHits = 64   // requests that are shown for it
+	maxEdge = 32   // requests that are shown for it from the beginning of its window, and as many from the end
 )
 
 // Evidence goes through a record once more, after the verdict, and finds the
@@ -72,13 +72,15 @@ func (e *Evidence) add(i int, h *results.Hit) {
 	if len(f.Seqs) < maxSeqs && !e.named[i][h.Seq] {
 		f.Seqs = append(f.Seqs, h.Seq)
 	}
-	if len(e.hits[i]) < maxHits {
-		e.hits[i] = append(e.hits[i], *h)
+	if len(e.hits[i]) == 2*maxEdge {
+		e.hits[i] = slices.Delete(e.hits[i], maxEdge, maxEdge+1)
 	}
+	e.hits[i] = append(e.hits[i], *h)
 }
 
 // Hits are the requests behind each finding, by its index, in the order they
-// were sent; at most 64 each. The findings of the verdict name up to 1,000.
+// were sent: the first and the last 32 of each. The findings of the verdict
+// name up to 1,000.
 func (e *Evidence) Hits() [][]results.Hit {
 	for i := range e.hits {
 		slices.SortFunc(e.hits[i], func(a, b results.Hit) int {

@@ -165,13 +165,14 @@ func (w *lower) broken() results.Finding {
 		Check: CheckLower, Status: results.Broken, Limit: l.Name, Key: x.f.hit.Key,
 		Got: x.level, Allowed: float64(x.f.hit.Cost), Unit: "tokens", Seqs: []int64{x.f.hit.Seq},
 	}
-	f.FromNS, f.ToNS = w.clock(x.full, x.f.to)
+	f.FromNS, _ = w.clock(x.full, x.f.to)
+	f.FromNS, f.ToNS = min(f.FromNS, x.f.hit.Sent), x.f.hit.First
 	f.Text = fmt.Sprintf("refused too much: request %d was refused although at least %s of %d tokens were there",
 		x.f.hit.Seq, number(x.level), l.Burst)
 	if w.wrong > 1 {
 		f.Text += fmt.Sprintf("; %d of %s were wrong, on %s", w.wrong, plural(w.refused, "refusal"), plural(int64(len(w.keys)), "key"))
 	}
 	f.Proof = fmt.Sprintf("%s >= %d, the request's cost, at every moment from %s to %s",
-		number(x.level), x.f.hit.Cost, duration(x.f.hit.Sent), duration(x.f.hit.First))
+		number(x.level), x.f.hit.Cost, instant(x.f.hit.Sent), instant(x.f.hit.First))
 	return f
 }

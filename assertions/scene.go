@@ -3,7 +3,6 @@ package assertions
 import (
 	"time"
 
-	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
@@ -37,18 +36,4 @@ func (s *scene) name(l scenarios.Limit, slot int) string {
 // nanoseconds they were widened from.
 func (s *scene) clock(from, to int64) (fromNS, toNS int64) {
 	return from*s.tick + s.early, to*s.tick - s.late
-}
-
-// within reports whether a request was decided for certain between two ticks.
-func (s *scene) within(h *results.Hit, from, to int64) bool {
-	var f flight
-	s.interval(&f, h)
-	return f.from >= from && f.to <= to
-}
-
-// meets reports whether a request may have been decided between two ticks.
-func (s *scene) meets(h *results.Hit, from, to int64) bool {
-	var f flight
-	s.interval(&f, h)
-	return f.from <= to && f.to >= from
 }

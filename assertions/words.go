@@ -37,6 +37,9 @@ func digits3(v float64) string {
 	return strconv.FormatFloat(math.Round(v*scale)/scale, 'f', -1, 64)
 }
 
+// instant is a time of the run, to the microsecond.
+func instant(ns int64) string { return fmt.Sprintf("%.6f s", float64(ns)/1e9) }
+
 // number prints a count or level of tokens, three decimals at most.
 func number(v float64) string {
 	return strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64)

@@ -60,7 +60,7 @@ func (c *console) style(quiet bool) report.Style {
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return s
 	}
-	s.Unicode = true
+	s.Unicode, s.Wrap = true, true
 	s.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	if w, _, err := term.GetSize(int(f.Fd())); err == nil {
 		s.Width = w

@@ -15,6 +15,7 @@ type Style struct {
 	Colour  bool
 	Unicode bool
 	Width   int  // columns; 0: 100
+	Wrap    bool // lines longer than Width are broken
 	Quiet   bool // what was kept or not asked is left out
 }
 
@@ -28,7 +29,7 @@ func Text(w io.Writer, r *Report, s Style) error {
 		s.Width = 100
 	}
 	p := &page{style: s}
-	p.line("%s  %s", p.status(r.Status, results.Must), r.Headline)
+	p.hang(p.status(r.Status, results.Must)+"  ", r.Headline)
 	p.line("")
 	p.facts(r)
 	p.line("")
@@ -40,7 +41,7 @@ func Text(w io.Writer, r *Report, s Style) error {
 		}
 	}
 	for _, n := range r.Notes {
-		p.line("note: %s", n)
+		p.hang("note: ", n)
 	}
 	if r.Folder != "" {
 		p.line("record: %s", r.Folder)
@@ -93,16 +94,16 @@ func (p *page) facts(r *Report) {
 	if r.Server != "" {
 		target += "  (" + r.Server + ")"
 	}
-	p.line("  target   %s", target)
+	p.hang("  target   ", target)
 	for _, promise := range r.Promise {
-		p.line("  promise  %s", promise)
+		p.hang("  promise  ", promise)
 	}
 	n := r.Run
-	p.line("  fired    %d of %d planned in %s: %s", n.Sent, n.Planned, seconds(n.LastedNS), outcomes(n))
-	p.line("  load     offered burst %s, planned %s; lateness p50 %s, p99 %s; %d missed, %d in flight at the end; path %s",
-		short(n.OfferedBurst), short(n.PlannedBurst), span(n.Lateness.P50NS), span(n.Lateness.P99NS), n.Missed, n.InFlight, n.Path)
+	p.hang("  fired    ", fmt.Sprintf("%d of %d planned in %s: %s", n.Sent, n.Planned, seconds(n.LastedNS), outcomes(n)))
+	p.hang("  load     ", fmt.Sprintf("offered burst %s, planned %s; lateness p50 %s, p99 %s; %d missed, %d in flight at the end; path %s",
+		short(n.OfferedBurst), short(n.PlannedBurst), span(n.Lateness.P50NS), span(n.Lateness.P99NS), n.Missed, n.InFlight, n.Path))
 	for _, res := range r.Resolutions {
-		p.line("  sight    %s", resolved(res))
+		p.hang("  sight    ", resolved(res))
 	}
 }
 
@@ -150,9 +151,44 @@ func (p *page) findings(r *Report) {
 		}
 		mark := p.status(f.Status, f.Level)
 		pad := strings.Repeat(" ", max(0, 14-visible(mark)))
-		p.line("  %s%s%-20s %s", mark, pad, name, f.Text)
+		p.hang(fmt.Sprintf("  %s%s%-21s", mark, pad, name), f.Text)
 	}
 	p.line("")
+}
+
+// hang writes a text behind a label, and its further lines under its first one
+// where the width of the page is known.
+func (p *page) hang(label, text string) {
+	if !p.style.Wrap {
+		p.line("%s%s", label, text)
+		return
+	}
+	indent := visible(label)
+	room := p.style.Width - indent
+	if room < 20 { // below the label then
+		p.line("%s", label)
+		label, indent, room = "    ", 4, max(p.style.Width-4, 20)
+	}
+	for _, word := range wrapped(text, room) {
+		p.line("%s%s", label, word)
+		label = strings.Repeat(" ", indent)
+	}
+}
+
+// wrapped is a text in lines of at most room columns, broken at spaces.
+func wrapped(text string, room int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case visible(line)+1+visible(word) <= room:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	return append(lines, line)
 }
 
 // visible is how many columns a text takes, colours left out.
@@ -205,7 +241,7 @@ func (p *page) evidence(f *results.Finding, hits []results.Hit, recheck string) 
 	}
 	p.line("%s%s, from %s to %s", f.Check, where, seconds(f.FromNS), seconds(f.ToNS))
 	if f.Proof != "" {
-		p.line("  %s", f.Proof)
+		p.hang("  ", f.Proof)
 	}
 	p.hits(hits, f)
 	if recheck != "" {
@@ -259,11 +295,12 @@ func span(ns int64) string {
 	d := time.Duration(ns)
 	switch {
 	case d < 10*time.Microsecond:
-		return d.String()
 	case d < 10*time.Millisecond:
-		return d.Round(time.Microsecond).String()
+		d = d.Round(time.Microsecond)
+	default:
+		d = d.Round(time.Millisecond)
 	}
-	return d.Round(time.Millisecond).String()
+	return strings.ReplaceAll(d.String(), "µ", "u")
 }
 
 func short(v float64) string {

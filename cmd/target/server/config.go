@@ -30,7 +30,7 @@ type Config struct {
 	Defects    []mode.Mode   // of defect.List; nil: none
 	Mode       mode.Mode     // one of Modes: what is checked beside the limit; zero: plain
 	Announce   bool          // whether answers carry RateLimit-Policy and RateLimit
-	TruthKeep  int           // decisions kept for the truth feed, rounded up to 1024s; 0: 262,144, which take up to 23 MB and their keys
+	TruthKeep  int           // decisions kept for the truth feed, rounded up to 1024s; 0 or less: 262,144, which take up to 23 MB and their keys
 	Log        *slog.Logger  // for people who run the server; nil: nothing is logged
 }
 

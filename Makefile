@@ -1,0 +1,43 @@
+# build: both programs into bin/.   test: all tests.   check: what CI runs.
+# bench: the benchmarks whose figures the documentation quotes.
+GO ?= go
+PACKAGES = ./...
+
+.PHONY: build test check lint bench tools
+
+build:
+	$(GO) build -o bin/ ./cmd/hammer ./cmd/target
+
+# On Debian as root what the tests need is installed; elsewhere the tests that
+# had to be left out are listed at the end, and with CI=true one that is left
+# out is a failure.
+test: tools
+	@left=$$(mktemp); \
+	HAMMER_LEFT_OUT=$$left $(GO) test $(TESTFLAGS) $(PACKAGES); status=$$?; \
+	if [ -s $$left ]; then echo; echo "Left out:"; sort -u $$left | sed 's/^/  /'; fi; \
+	rm -f $$left; exit $$status
+
+tools:
+	@if [ -f /etc/debian_version ] && [ "$$(id -u)" = 0 ]; then \
+	  missing=; \
+	  [ -x /usr/sbin/nginx ] || missing="$$missing nginx-light"; \
+	  command -v node >/dev/null || missing="$$missing nodejs"; \
+	  if [ -n "$$missing" ]; then \
+	    echo "installing$$missing"; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	  fi; \
+	fi
+
+lint:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet $(PACKAGES)
+	$(GO) tool staticcheck $(PACKAGES)
+	GOOS=windows $(GO) vet $(PACKAGES)
+	GOOS=darwin $(GO) vet $(PACKAGES)
+
+check: lint
+	@$(MAKE) --no-print-directory test TESTFLAGS="-race -timeout 20m"
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchtime 5x $(PACKAGES)
