@@ -53,7 +53,7 @@ func (o *serveOptions) addFlags(c *cobra.Command) {
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "address to serve on; port 0 takes a free one")
 	f.StringVar(&o.admin, "admin", "127.0.0.1:0", "address of the admin side, which moves the clock and shows raw keys")
 	f.StringVar(&o.limit, "limit", server.DefaultLimit, "the limit")
-	f.StringVar(&o.key, "key", "ip", "what clients are told apart by: ip, header:NAME, query:NAME, cookie:NAME or none")
+	f.StringVar(&o.key, "key", "header:X-Api-Key", "what clients are told apart by: header:NAME, ip, query:NAME, cookie:NAME or none")
 	f.StringVar(&o.costHeader, "cost-header", "", "request header with the cost in tokens; without it a request costs 1")
 	f.StringArrayVar(&o.defects, "defect", nil, "a defect; can be given several times")
 	f.StringVar(&o.mode, "mode", "plain", "what is checked beside the limit")

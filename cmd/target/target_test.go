@@ -75,7 +75,7 @@ func TestServeUntilSignal(t *testing.T) {
 		t.Skip("a process cannot be sent these signals")
 	}
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		cmd := exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--defect", "off-by-one{delta=+1}")
+		cmd := exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--key", "ip", "--defect", "off-by-one{delta=+1}")
 		cmd.Env = append(os.Environ(), asProgram+"=1")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr

@@ -159,7 +159,7 @@ func (p *page) findings(r *Report) {
 // hang writes a text behind a label, and its further lines under its first one
 // where the width of the page is known.
 func (p *page) hang(label, text string) {
-	if !p.style.Wrap {
+	if !p.style.Wrap || text == "" {
 		p.line("%s%s", label, text)
 		return
 	}
@@ -264,11 +264,12 @@ func (p *page) hits(hits []results.Hit, f *results.Finding) {
 		if len(hits) > most && i >= most/2 && i < len(hits)-most/2 {
 			continue
 		}
-		p.line("  %s", hitLine(&hits[i]))
+		p.hang(hitLine(&hits[i]))
 	}
 }
 
-func hitLine(h *results.Hit) string {
+// hitLine is a request in columns, and what else there is to say of it.
+func hitLine(h *results.Hit) (columns, more string) {
 	answered, extra := "never", ""
 	if h.Answered() {
 		answered = seconds(h.First)
@@ -282,7 +283,8 @@ func hitLine(h *results.Hit) string {
 	if h.Err != "" {
 		extra += " " + h.Err
 	}
-	return fmt.Sprintf("%8d %12s %12s  %-8s %s", h.Seq, seconds(h.Sent), answered, fmt.Sprintf("%d %s", h.Status, h.Outcome), strings.TrimSpace(extra))
+	columns = fmt.Sprintf("  %8d %12s %12s  %-12s ", h.Seq, seconds(h.Sent), answered, fmt.Sprintf("%d %s", h.Status, h.Outcome))
+	return columns, strings.TrimSpace(extra)
 }
 
 // seconds is a moment or length in seconds, to the microsecond.

@@ -32,7 +32,7 @@ func TestApplyErrors(t *testing.T) {
 	}{
 		{"token-bucket{burst=10,rate=5/s}", []string{"of-by-one{delta=+1}"}, "did you mean off-by-one?"},
 		{"token-bucket{burst=10,rate=5/s}", []string{"off-by-one"}, "delta: is missing"},
-		{"token-bucket{burst=10,rate=5/s}", []string{"off-by-one{delta=2}"}, "none of +1, -1"},
+		{"token-bucket{burst=10,rate=5/s}", []string{"off-by-one{delta=0}"}, "0 is no defect"},
 		{"token-bucket{burst=1,rate=5/s}", []string{"off-by-one{delta=-1}"}, "burst 0"},
 		{"token-bucket{burst=10,rate=5/s}", []string{"ra{form=floor}", "ra{form=zero}"}, "given twice"},
 		{"token-bucket{burst=10,rate=5/s}", []string{"ra{from=floor}"}, "did you mean form?"},

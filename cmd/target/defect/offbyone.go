@@ -12,15 +12,13 @@ func offByOne() kind {
 	return kind{
 		Doc: mode.Doc{
 			Name:     "off-by-one",
-			Settings: "delta=+1|-1",
+			Settings: "delta=TOKENS",
 			Example:  "off-by-one{delta=+1}",
-			Text:     "Every key has room for one token more or less than is promised; promise and remaining tokens are told as if it had not.",
+			Text:     "Every key has room for delta tokens more, or less, than is promised; promise and remaining tokens are told as if it had not.",
 		},
 		apply: func(p *Parts, r *mode.Reader) error {
-			delta := int64(1)
-			if r.Choice("delta", "", "+1", "-1") == "-1" {
-				delta = -1
-			}
+			delta := r.Int("delta")
+			r.Require(delta != 0, "delta", "0 is no defect, give +1 or -1")
 			if err := r.Done(); err != nil {
 				return err
 			}

@@ -14,6 +14,8 @@ func TestOffByOne(t *testing.T) {
 		{nil, 10},
 		{[]string{"off-by-one{delta=+1}"}, 11},
 		{[]string{"off-by-one{delta=-1}"}, 9},
+		{[]string{"off-by-one{delta=1}"}, 11},
+		{[]string{"off-by-one{delta=+3}"}, 13},
 	}
 	for _, tt := range tests {
 		r := newRig(t, "token-bucket{burst=10,rate=5/s}", tt.defects...)
