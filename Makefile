@@ -3,7 +3,7 @@
 GO ?= go
 PACKAGES = ./...
 
-.PHONY: build test check lint bench tools
+.PHONY: build test check lint bench busy tools
 
 build:
 	$(GO) build -o bin/ ./cmd/hammer ./cmd/target
@@ -38,6 +38,11 @@ lint:
 
 check: lint
 	@$(MAKE) --no-print-directory test TESTFLAGS="-race -timeout 20m"
+
+# The clean reference server is checked 50 times while all cores are kept busy:
+# how many runs were kept, inconclusive and (never) broken.
+busy:
+	HAMMER_BUSY_RUNS=50 $(GO) test -count=1 -timeout 30m -v -run TestCleanUnderLoad ./cmd/hammer
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 5x $(PACKAGES)

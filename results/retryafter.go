@@ -63,12 +63,12 @@ func (r RetryAfter) Grain() time.Duration {
 
 // seconds is a string of digits as a duration, at most maxWait.
 func seconds(text string) (time.Duration, bool) {
-	var n time.Duration
+	var n time.Duration // seconds
 	for _, c := range []byte(text) {
 		if c < '0' || c > '9' {
 			return 0, false
 		}
-		n = min(n*10+time.Duration(c-'0')*time.Second, maxWait)
+		n = min(n*10+time.Duration(c-'0'), maxWait/time.Second)
 	}
-	return n, text != ""
+	return n * time.Second, text != ""
 }

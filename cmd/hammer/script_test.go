@@ -15,6 +15,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if burning() {
+		return
+	}
 	testscript.Main(m, map[string]func(){"hammer": main})
 }
 
