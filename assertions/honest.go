@@ -116,7 +116,7 @@ func (o *honest) tell() []results.Finding {
 		f.Level, f.Text = results.Info, "not asked: no request came on a key right after a wait that a refusal had asked for"
 	case o.again == 0:
 		f.Status = results.Kept
-		f.Text = fmt.Sprintf("all of %s that obeyed Retry-After were admitted", plural(o.obeyed, "request"))
+		f.Text = fmt.Sprintf("who obeyed Retry-After was admitted (%s)", plural(o.obeyed, "wait"))
 	default:
 		f.Status, f.Key = results.Broken, o.first.Key
 		f.Seqs = []int64{o.claim.seq, o.first.Seq}

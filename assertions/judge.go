@@ -61,7 +61,6 @@ func New(limits []scenarios.Limit, opts Options) (*Judge, error) {
 		return nil, fmt.Errorf("no limit to judge: a promise is needed, such as burst 10 and rate 5/s")
 	}
 	limits = append([]scenarios.Limit(nil), limits...)
-	rates := make([]scenarios.Rate, len(limits))
 	var slack scenarios.Slack
 	for i, l := range limits {
 		if err := l.Check(); err != nil {
@@ -70,14 +69,13 @@ func New(limits []scenarios.Limit, opts Options) (*Judge, error) {
 		if l.Name == "" {
 			limits[i].Name = "limit"
 		}
-		rates[i] = l.Rate
 		slack.Quantum = max(slack.Quantum, l.Slack.Quantum)
 		slack.Over = max(slack.Over, l.Slack.Over)
 	}
 	if opts.Linger == 0 {
 		opts.Linger = time.Minute
 	}
-	s := newSweep(tickOf(rates), slack.Quantum, max(opts.Tick, 0), opts.Linger)
+	s := newSweep(tickOf(limits), slack.Quantum, max(opts.Tick, 0), opts.Linger)
 	j := &Judge{limits: limits, opts: opts, tally: newTally(limits[0]),
 		scene: &scene{sweep: s, fresh: opts.Fresh, lateBy: opts.LateBy}}
 	j.build(slack)

@@ -151,7 +151,7 @@ func (w *lower) tell() []results.Finding {
 		f.Text = "nothing was refused, so nothing could be refused wrongly; what the limit allows was not asked for in full"
 	case w.wrong == 0:
 		f.Status = results.Kept
-		f.Text = fmt.Sprintf("none of %s was refused while the limit allowed it", plural(w.refused, "refusal"))
+		f.Text = fmt.Sprintf("nothing was refused while the limit allowed it (%s)", plural(w.refused, "refusal"))
 	default:
 		f = w.broken()
 	}

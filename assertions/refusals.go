@@ -48,7 +48,7 @@ func (r *refusals) tell() []results.Finding {
 	case r.asked == 0:
 		f.Level, f.Text = results.Info, r.none
 	case r.bad == 0:
-		f.Status, f.Text = results.Kept, fmt.Sprintf("%s on all %s", r.good, plural(r.asked, "refusal"))
+		f.Status, f.Text = results.Kept, fmt.Sprintf("%s (%s)", r.good, plural(r.asked, "refusal"))
 	default:
 		f.Status, f.Key, f.Seqs = results.Broken, r.first.Key, []int64{r.first.Seq}
 		f.FromNS, f.ToNS = r.first.Sent, r.first.First

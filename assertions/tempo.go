@@ -24,30 +24,51 @@ const (
 	roundUp   rounding = true
 )
 
-// tickOf is the length of a tick for these rates: a nanosecond, or for slow
-// ones a microsecond or millisecond, never more than a millionth of the time
-// that a token takes. Intervals are rounded outwards to it, which costs a
-// millionth of a token and keeps a quota per day within 64 bits.
-func tickOf(rates []scenarios.Rate) time.Duration {
-	tick := time.Millisecond
-	for _, r := range rates {
-		for tick > 1 && tick > r.Time(1)/1_000_000 {
-			tick /= 1000
+// tickOf is the length of a tick for these limits: a nanosecond where a bucket
+// can be counted exactly with it, else a microsecond or millisecond, but never
+// more than a millionth of the time that a token takes. Intervals are rounded
+// outwards to it, which costs a millionth of a token and keeps an odd quota per
+// day within 64 bits.
+func tickOf(limits []scenarios.Limit) time.Duration {
+	tick := time.Nanosecond
+	for _, l := range limits {
+		for !exact(l, tick) && tick*1000 <= l.Rate.Time(1)/1_000_000 {
+			tick *= 1000
 		}
 	}
 	return tick
 }
 
-// newTempo is the rate times (1+ppm/10^6) in ticks, exact where a bucket of
-// burst tokens can be counted with it, else the nearest that can on the given side.
-func newTempo(r scenarios.Rate, ppm int64, tick time.Duration, burst int64, side rounding) tempo {
+// exact reports whether both bounds of a limit can be counted in these ticks
+// without rounding a rate.
+func exact(l scenarios.Limit, tick time.Duration) bool {
+	most := big.NewInt(mostUnits(l.Burst))
+	for _, ppm := range []int64{l.Slack.Over, -l.Slack.Under} {
+		q := ratio(l.Rate, ppm, tick)
+		if !q.Num().IsInt64() || q.Denom().Cmp(most) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// ratio is the rate times (1+ppm/10^6) in tokens a tick.
+func ratio(r scenarios.Rate, ppm int64, tick time.Duration) *big.Rat {
 	num, den := r.Units()
 	q := big.NewRat(num, den)
 	q.Mul(q, big.NewRat(1_000_000+ppm, 1_000_000))
-	q.Mul(q, big.NewRat(int64(tick), 1))
-	// A level may reach the burst plus what is in flight; 2^20 requests in
-	// flight on one key are more than a client can hold.
-	return fit(q, levelLimit/(burst+1<<20), side)
+	return q.Mul(q, big.NewRat(int64(tick), 1))
+}
+
+// mostUnits is how many units a token may have. A level may reach the burst
+// plus what is in flight; 2^16 requests in flight on one key are more than a
+// client can hold.
+func mostUnits(burst int64) int64 { return levelLimit / (burst + 1<<16) }
+
+// newTempo is the rate times (1+ppm/10^6) in ticks, exact where a bucket of
+// burst tokens can be counted with it, else the nearest that can on the given side.
+func newTempo(r scenarios.Rate, ppm int64, tick time.Duration, burst int64, side rounding) tempo {
+	return fit(ratio(r, ppm, tick), mostUnits(burst), side)
 }
 
 // fit is q with a denominator of at most most, rounded to the given side.

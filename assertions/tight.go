@@ -95,7 +95,7 @@ func (o *tight) tell() []results.Finding {
 		f.Level, f.Text = results.Info, "not asked: nothing was admitted behind a refusal with a Retry-After that can be read"
 	case o.loose == 0:
 		f.Status = results.Kept
-		f.Text = fmt.Sprintf("no Retry-After was later than the truth by more than its rounding, seen %s", times(o.judged))
+		f.Text = fmt.Sprintf("no Retry-After was later than the truth by more than its rounding (%s)", plural(o.judged, "wait"))
 	default:
 		f.Status, f.Key = results.Broken, o.by.Key
 		f.Seqs = []int64{o.claim.seq, o.by.Seq}

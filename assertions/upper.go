@@ -125,7 +125,7 @@ func (u *upper) enforced(bound results.Finding) results.Finding {
 	f := results.Finding{Check: CheckEnforced, Limit: u.limit.Name}
 	switch {
 	case u.refused > 0:
-		f.Status, f.Text = results.Kept, plural(u.refused, "request")+" refused"
+		f.Status, f.Text = results.Kept, "it refuses ("+plural(u.refused, "refusal")+")"
 	case bound.Status == results.Broken:
 		f = bound
 		f.Check, f.Status = CheckEnforced, results.Broken

@@ -19,12 +19,12 @@ import (
 
 // Preflight is what the first requests found.
 type Preflight struct {
-	Outcome results.Outcome // of the last one; admitted or limited
-	Status  int
-	Header  http.Header
-	Proto   string        // such as HTTP/1.1
-	RTT     time.Duration // the shortest from request to answer, without connecting
-	Sent    int
+	First  results.Outcome // of the first one; admitted or limited
+	Status int             // of the first one, like Header and Proto
+	Header http.Header
+	Proto  string        // such as HTTP/1.1
+	RTT    time.Duration // the shortest from request to answer, without connecting
+	Sent   int
 }
 
 // Preflight sends up to n requests on a key, before the run, to see that the
@@ -43,8 +43,9 @@ func (g *Gun) Preflight(ctx context.Context, label string, n int) (Preflight, er
 		if err != nil {
 			return p, g.explain(err)
 		}
-		p.Sent++
-		p.Outcome, p.Status, p.Header, p.Proto = h.Outcome, res.StatusCode, res.Header, res.Proto
+		if p.Sent++; p.Sent == 1 {
+			p.First, p.Status, p.Header, p.Proto = h.Outcome, res.StatusCode, res.Header, res.Proto
+		}
 		if rtt := time.Duration(h.First - h.Sent); p.RTT == 0 || rtt < p.RTT {
 			p.RTT = rtt
 		}

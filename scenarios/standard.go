@@ -33,7 +33,12 @@ type track struct {
 	keys   int // that it wants
 	phases []Phase
 	length time.Duration
+	atOnce int // requests that it begins with
 }
+
+// requestTime is what a request at once takes of a small machine, generously:
+// the next question waits until the volleys of the one before are dealt with.
+const requestTime = 200 * time.Microsecond
 
 // Standard is the scenario that asks a limit everything a client can ask of it:
 // a volley at rest, pressure for as long as the resolution takes, a rest and
@@ -51,6 +56,13 @@ func Standard(l Limit, c Circumstances) (Scenario, []Omission) {
 	s := Scenario{Name: "check", Limits: []Limit{l}, Seed: c.Seed, Wanted: c.Wanted}
 	d := designer{limit: l, c: c, token: l.Rate.Time(1), fill: l.Fill(), rng: rand.New(rand.NewPCG(c.Seed, 1))}
 	tracks := []track{d.volley(), d.pressure(), d.obey(), d.rest(), d.twins(), d.below(), d.above(), d.idle()}
+	for i := range tracks {
+		for _, p := range tracks[i].phases {
+			if p.Keys.Of == "" {
+				tracks[i].atOnce += p.Volley * p.Keys.Fresh
+			}
+		}
+	}
 	var left []Omission
 	if c.Keys == 0 {
 		left = d.sideBySide(&s, tracks)
@@ -94,7 +106,7 @@ func (d *designer) sideBySide(s *Scenario, tracks []track) (left []Omission) {
 			left = append(left, Omission{t.name, "time", t.loses, start + t.length})
 			continue
 		}
-		at += 150 * time.Millisecond
+		at += 150*time.Millisecond + time.Duration(t.atOnce)*requestTime
 		for i := range t.phases {
 			if i == 0 {
 				t.phases[i].At = &start
@@ -173,12 +185,25 @@ func (d *designer) volley() track {
 func (d *designer) pressure() track {
 	wanted := max(d.c.Wanted-max(d.limit.Slack.Over, d.limit.Slack.Under), d.c.Wanted/4)
 	unsharp := d.c.RTT + d.limit.Slack.Quantum
-	length := max(4*time.Second, 2*scale(unsharp, 1_000_000, wanted)*4/3, 3*d.token)
+	least := 4 * time.Second // long enough to meet what happens once a second
+	if d.token < 5*time.Millisecond {
+		least = 2 * time.Second
+	}
+	length := max(least, 2*scale(unsharp, 1_000_000, wanted)*4/3, 3*d.token)
+	if d.limit.Burst == 1 { // each token is a trial of its own, see below
+		length = max(length, min(40*d.token, 10*time.Second))
+	}
 	if room := d.room(); room > 0 && length > room {
 		length = max(room, time.Second)
 	}
-	gap := min(scale(length, wanted, 2_000_000)-unsharp, d.token/3)
-	gap = max(gap, 50*time.Microsecond, length/20_000)
+	gap := min(scale(length, wanted, 2_000_000)-unsharp, d.token*2/3)
+	if d.limit.Burst == 1 {
+		// A bucket of one is full as soon as it has a token, and what comes
+		// then is lost: every single token has to be asked for in time.
+		gap = min(gap, max(d.token/100, unsharp/2))
+	}
+	// Not a round part of a token's time: the polls shall meet every phase of it.
+	gap = max(scale(gap, 987, 1013), 50*time.Microsecond, length/20_000)
 	return track{
 		name: "pressure", loses: "a rate that is off; windows; refills in lumps; refusals that cost",
 		keys: 1, length: length + 100*time.Millisecond,
@@ -263,7 +288,7 @@ func (d *designer) obey() track {
 	t := track{name: "obey", loses: "a Retry-After that is too early", keys: 1}
 	for i := range n {
 		drained, name := fmt.Sprintf("before-obey-%d", i+1), fmt.Sprintf("obey-%d", i+1)
-		start := time.Duration(i) * 40 * time.Millisecond
+		start := time.Duration(i) * (40*time.Millisecond + time.Duration(d.drain())*requestTime)
 		if d.c.Keys > 0 {
 			start = 0
 		}

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"math"
 	"os"
+	"strconv"
 
 	"golang.org/x/term"
 
@@ -18,7 +21,7 @@ func (s *session) answer(j *judgement, run *results.Run, interrupted bool) error
 		return err
 	}
 	r := j.reportOf(v, *run, blocks(saved.Blocks()))
-	r.Server, r.Notes = s.server, s.notes
+	r.Server, r.Notes = s.server, append(s.notes, sightNotes(v)...)
 	if s.supply.fresh {
 		r.Keys = keyText(s.scenario, s.nonce)
 	}
@@ -66,4 +69,21 @@ func (c *console) style(quiet bool) report.Style {
 		s.Width = w
 	}
 	return s
+}
+
+// sightNotes says what to do where the run could not see as sharply as was asked.
+func sightNotes(v results.Verdict) (notes []string) {
+	if v.Status != results.Inconclusive {
+		return nil
+	}
+	for _, r := range v.Resolutions {
+		switch {
+		case r.RatePct != nil && *r.RatePct > r.WantedPct && r.WantedPct > 0:
+			notes = append(notes, fmt.Sprintf("this run saw errors in the rate from %.2g %% on: accept that with --resolution %s%%, or see more with a client nearer the limiter, an idle machine, or a key with a larger burst",
+				*r.RatePct, strconv.FormatFloat(math.Ceil(*r.RatePct*10)/10, 'f', -1, 64)))
+		case r.RateHigh == nil && r.RateLow != nil:
+			notes = append(notes, "a limiter that is too strict cannot be told from a right one where the burst is used up within a round trip: try a client nearer the limiter, or a key with a larger burst")
+		}
+	}
+	return notes
 }

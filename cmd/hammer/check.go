@@ -133,8 +133,8 @@ func (o *check) fireAt(ctx context.Context, s *session, target probes.Target, li
 	if note != "" {
 		s.notes = append(s.notes, note)
 	}
-	if preflight.Outcome == results.Limited && s.supply.fresh && n == preflight.Sent {
-		s.notes = append(s.notes, "a fresh key was refused before the run began: it may not be what the limiter tells clients apart by")
+	if preflight.First == results.Limited && s.supply.fresh {
+		s.notes = append(s.notes, fmt.Sprintf("the very first request of a fresh key was refused: perhaps %v is not what the limiter tells clients apart by", limit.Key))
 	}
 	standard, left := scenarios.Standard(tightest(limits), scenarios.Circumstances{
 		RTT: preflight.RTT, Keys: len(s.supply.Given), Budget: o.budget, Wanted: wanted, Seed: o.seed})

@@ -74,7 +74,7 @@ func (o *judgeFlags) run(c *console, name string) error {
 	run := j.account(m)
 	r := j.reportOf(j.conclude(&run), run, blocks(saved.Blocks()))
 	r.Target, r.Server, r.Keys = m.URL, m.Server, keyText(s, m.Nonce)
-	r.Notes = append(m.Notes, holes...)
+	r.Notes = append(append(m.Notes, holes...), sightNotes(results.Verdict{Status: r.Status, Resolutions: r.Resolutions})...)
 	recheck(r, name)
 	r.ExitCode = exitCode(r.Status, o.saving.acceptInconclusive)
 	return c.print(r, o.saving)

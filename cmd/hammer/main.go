@@ -54,6 +54,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return exitKept
 	case errors.As(err, &done):
 		return done.code
+	case ctx.Err() != nil:
+		c.sayf("interrupted before anything was fired")
+		return exitInterrupted
 	}
 	c.failure(err)
 	return exitFailed
