@@ -18,8 +18,8 @@ type flight struct {
 	torn     bool               // it left while time passed that our clock did not show
 	asks     results.RetryAfter // what the refusal asks for; the zero value where it is none, or cannot be read
 	ended    bool
-	wrong    bool // it was refused wrongly for certain; set by lower
-	told     told // what a refusal on the key had said before it left; set by tight
+	wrong    bool  // it was refused wrongly for certain; set by lower
+	told     *told // what a refusal on the key had said before it left; nil: nothing; set by tight
 }
 
 func (f *flight) spends() bool { return f.hit.Spends() }

@@ -47,12 +47,13 @@ func (o *tight) hear(events []event) {
 		switch {
 		case e.f.torn:
 		case e.kind == starts:
-			if e.f.hit.Outcome == results.Admitted {
-				e.f.told = *k
+			if e.f.hit.Outcome == results.Admitted && k.seq != 0 {
+				t := *k
+				e.f.told = &t
 			}
 		case e.f.asks.Readable():
 			o.refused(k, e.f)
-		case e.f.told.seq != 0:
+		case e.f.told != nil:
 			o.admitted(k, e.f)
 		}
 	}
@@ -69,7 +70,7 @@ func (o *tight) refused(k *told, f *flight) {
 func (t told) latest() int64 { return t.sent + int64(t.wait) - int64(t.late) }
 
 func (o *tight) admitted(k *told, f *flight) {
-	t := f.told
+	t := *f.told
 	if f.hit.Cost < t.cost {
 		return // a cheaper request may be admitted sooner
 	}
