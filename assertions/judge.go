@@ -66,6 +66,9 @@ func New(limits []scenarios.Limit, opts Options) (*Judge, error) {
 		if err := l.Check(); err != nil {
 			return nil, fmt.Errorf("limit %d: %w", i+1, err)
 		}
+		if l.Contract != "" && !slices.Contains(scenarios.Contracts, l.Contract) {
+			return nil, fmt.Errorf("limit %d: a %s cannot be judged: %v", i+1, l.Contract, scenarios.Contracts)
+		}
 		if l.Name == "" {
 			limits[i].Name = "limit"
 		}

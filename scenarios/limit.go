@@ -6,29 +6,12 @@ import (
 	"time"
 )
 
-// Contract is the kind of promise a limiter makes.
-type Contract string
-
-// The contracts that can be judged.
-const (
-	// TokenBucket promises at most Burst + Rate*T in every closed window of
-	// length T, and refuses nothing while a token is there. It is the zero value.
-	TokenBucket Contract = "token-bucket"
-	// GCRA is the same promise in other words: the generic cell rate algorithm
-	// with emission interval 1/Rate and tolerance (Burst-1)/Rate admits request
-	// by request what the token bucket does.
-	GCRA Contract = "gcra"
-)
-
-// Contracts are all contracts, in the order they are documented.
-var Contracts = []Contract{TokenBucket, GCRA}
-
 // Limit is one promise of a limiter.
 type Limit struct {
 	Name     string   // for people and findings; empty: "limit"
 	Contract Contract // empty: TokenBucket
-	Burst    int64    // b, in tokens, at least 1
-	Rate     Rate     // r
+	Burst    int64    // b, in tokens; what it means is the contract's business, 0 where it has none
+	Rate     Rate     // r, or N per window W
 	Key      Key      // what clients are told apart by
 	Answers  Answers  // which answers mean what; the zero value is DefaultAnswers
 	Slack    Slack    // what the limiter's own clock and rounding may add
@@ -67,23 +50,39 @@ func (s Slack) Grace(wait time.Duration) time.Duration {
 
 // Check says what is wrong with the limit, or nil.
 func (l Limit) Check() error {
+	if err := l.checkContract(); err != nil {
+		return err
+	}
 	switch {
-	case l.Contract != "" && l.Contract != TokenBucket && l.Contract != GCRA:
-		return fmt.Errorf("contract %q is not known: %v", l.Contract, Contracts)
-	case l.Burst < 1:
+	case l.Slack.Quantum < 0 || l.Slack.Quantum > time.Minute:
+		return fmt.Errorf("slack quantum %v: give 0 to 1m", l.Slack.Quantum)
+	case l.Slack.Over < 0 || l.Slack.Over > 500_000 || l.Slack.Under < 0 || l.Slack.Under > 500_000:
+		return fmt.Errorf("slack of %d and %d ppm: give 0 to 500000", l.Slack.Over, l.Slack.Under)
+	}
+	return nil
+}
+
+func (l Limit) checkContract() error {
+	wants, ok := l.Contract.wants()
+	switch {
+	case !ok:
+		return fmt.Errorf("contract %q is not known", l.Contract)
+	case wants.burst && l.Burst < 1:
 		return fmt.Errorf("burst %d: a bucket that holds less than one token admits nothing, give at least 1", l.Burst)
+	case !wants.burst && l.Burst != 0:
+		return fmt.Errorf("burst %d: a %s has none, its rate says how many in a window", l.Burst, l.Contract)
 	case l.Burst > 1e9:
 		return fmt.Errorf("burst %d: more than a thousand million tokens cannot be tested by firing", l.Burst)
+	case !wants.rate && l.Rate != (Rate{}):
+		return fmt.Errorf("rate %v: a %s limit has none", l.Rate, l.Contract)
+	case !wants.rate:
+		return nil
 	case l.Rate.Count < 1 || l.Rate.Per <= 0:
 		return fmt.Errorf("rate %v: give tokens per time, such as 5/s", l.Rate)
 	case l.Rate.PerSecond() > 1e7:
 		return fmt.Errorf("rate %v: more than ten million a second cannot be tested by firing", l.Rate)
 	case l.Rate.Time(1) > 366*24*time.Hour:
 		return fmt.Errorf("rate %v: one token takes more than a year", l.Rate)
-	case l.Slack.Quantum < 0 || l.Slack.Quantum > time.Minute:
-		return fmt.Errorf("slack quantum %v: give 0 to 1m", l.Slack.Quantum)
-	case l.Slack.Over < 0 || l.Slack.Over > 500_000 || l.Slack.Under < 0 || l.Slack.Under > 500_000:
-		return fmt.Errorf("slack of %d and %d ppm: give 0 to 500000", l.Slack.Over, l.Slack.Under)
 	}
 	return nil
 }

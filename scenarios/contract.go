@@ -1,0 +1,57 @@
+package scenarios
+
+// Contract is the kind of promise a limiter makes. Below, T is the length of a
+// closed window of time and f(T) the most that is admitted in one.
+type Contract string
+
+// The contracts.
+const (
+	// TokenBucket: f(T) = Burst + Rate*T, and nothing is refused while a token
+	// is there. It is what the empty Contract means.
+	TokenBucket Contract = "token-bucket"
+	// GCRA is the same promise in other words: the generic cell rate algorithm
+	// with emission interval 1/Rate and tolerance (Burst-1)/Rate admits request
+	// by request what the token bucket does.
+	GCRA Contract = "gcra"
+	// Lumps: a token bucket whose refill comes Rate.Count at a time, every
+	// Rate.Per: f(T) = Burst + min(Count, Burst)*ceil(T/Per).
+	Lumps Contract = "lumps"
+	// FixedWindow: Rate.Count in each of consecutive windows of Rate.Per:
+	// f(T) = Count*(ceil(T/Per)+1). It has no Burst.
+	FixedWindow Contract = "fixed-window"
+	// SlidingLog: at most Rate.Count in any half-open window of Rate.Per:
+	// f(T) = Count*(floor(T/Per)+1). It has no Burst.
+	SlidingLog Contract = "sliding-log"
+	// SlidingCounter: the sliding window estimated from the counts of this
+	// window and the one before: f(T) <= Count + Count*T/Per. It has no Burst.
+	SlidingCounter Contract = "sliding-counter"
+	// Queue: up to Burst wait, and one is released every 1/Rate: f(T) = Burst +
+	// Rate*T accepted, Rate*T + 1 released, no wait is longer than Burst/Rate.
+	Queue Contract = "queue"
+	// Nginx: limit_req with burst = Burst-1, on a clock of milliseconds:
+	// f(T) = Burst + Rate*T + Rate*1ms.
+	Nginx Contract = "nginx"
+	// Concurrency: at most Burst requests are served at the same time. It has
+	// no Rate.
+	Concurrency Contract = "concurrency"
+	// BestEffort promises nothing: what it does is reported and never broken.
+	BestEffort Contract = "best-effort"
+)
+
+// Contracts are those that can be judged, in the order they are documented.
+var Contracts = []Contract{TokenBucket, GCRA}
+
+// wanted says which numbers a contract has.
+type wanted struct{ burst, rate bool }
+
+func (c Contract) wants() (w wanted, ok bool) {
+	switch c {
+	case "", TokenBucket, GCRA, Lumps, Queue, Nginx, BestEffort:
+		return wanted{burst: true, rate: true}, true
+	case FixedWindow, SlidingLog, SlidingCounter:
+		return wanted{rate: true}, true
+	case Concurrency:
+		return wanted{burst: true}, true
+	}
+	return wanted{}, false
+}
