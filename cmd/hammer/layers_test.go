@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"cmd/target/mode":     {"scenarios", "scenarios/document"},
 	"cmd/target/limiter":  {"scenarios", "cmd/target/mode"},
 	"cmd/target/clock":    {},
-	"cmd/target/store":    {"cmd/target/limiter"},
+	"cmd/target/store":    {"cmd/target/limiter", "cmd/target/clock"},
 	"cmd/target/defect":   {"scenarios", "cmd/target/mode", "cmd/target/limiter", "cmd/target/clock"},
 	"cmd/target/server":   {"scenarios", "cmd/target/..."},
 }

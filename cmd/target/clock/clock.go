@@ -20,6 +20,11 @@ type Instant struct {
 	Offset int64 // nanoseconds that the wall clock is ahead of where it would be without any step
 }
 
+// Since1970 is the wall clock as it would be without any step: nanoseconds since
+// 1970 that never go back. It is what a right limiter goes by, since windows may
+// be aligned to the epoch.
+func (i Instant) Since1970() int64 { return i.Wall - i.Offset }
+
 // Clock tells monotonic and wall time. It may be read and stepped by several
 // goroutines at once.
 type Clock struct {

@@ -21,13 +21,17 @@ type Parts struct {
 	RetryAfter func(limiter.Decision) int64 // whole seconds that a refused client is told to wait
 }
 
-// Right gives the parts of a server without a defect: the limiter goes by the
-// monotonic clock and tells the true wait.
+// Right gives the parts of a server without a defect: the limiter goes by a
+// clock that no step moves, started when the server was, and the true wait is
+// told.
 func Right(a limiter.Algorithm, c *clock.Clock) Parts {
+	if s, ok := a.(limiter.Starter); ok {
+		a = s.Start(c.Base().UnixNano())
+	}
 	return Parts{
 		Algorithm:  a,
 		Clock:      c,
-		Now:        func(i clock.Instant) int64 { return i.Mono },
+		Now:        clock.Instant.Since1970,
 		RetryAfter: limiter.Decision.RetryAfter,
 	}
 }

@@ -54,6 +54,15 @@ func (m mislabelled) Promise() scenarios.Limit { return m.promise }
 
 func (m mislabelled) Decide(s limiter.State, now, cost int64) (limiter.Decision, error) {
 	d, err := m.Algorithm.Decide(s, now, cost)
+	return m.told(d), err
+}
+
+func (m mislabelled) View(s limiter.State, now int64) limiter.Decision {
+	return m.told(m.Algorithm.View(s, now))
+}
+
+func (m mislabelled) told(d limiter.Decision) limiter.Decision {
 	d.Remaining = max(0, d.Remaining-m.delta)
-	return d, err
+	d.Limit = m.promise.Burst
+	return d
 }

@@ -47,16 +47,28 @@ type rewound struct{ limiter.Algorithm }
 func (w rewound) Decide(s limiter.State, now, cost int64) (limiter.Decision, error) {
 	k := s.(*limiter.Bucket)
 	was := *k
-	if now < k.Last {
-		num, _ := w.Promise().Rate.Units()
-		k.Level = debit(k.Level, uint64(k.Last)-uint64(now), uint64(num))
-		k.Last = now
-	}
+	w.rewind(k, now)
 	d, err := w.Algorithm.Decide(s, now, cost)
 	if err != nil {
 		*k = was
 	}
 	return d, err
+}
+
+func (w rewound) View(s limiter.State, now int64) limiter.Decision {
+	k := *s.(*limiter.Bucket)
+	w.rewind(&k, now)
+	return w.Algorithm.View(&k, now)
+}
+
+// rewind credits the time since the last decision if it is negative; the bucket
+// itself credits the rest.
+func (w rewound) rewind(k *limiter.Bucket, now int64) {
+	if now < k.Last {
+		num, _ := w.Promise().Rate.Units()
+		k.Level = debit(k.Level, uint64(k.Last)-uint64(now), uint64(num))
+		k.Last = now
+	}
 }
 
 // debit takes num units a nanosecond from the level, down to -MaxLevel.

@@ -14,7 +14,8 @@ import (
 
 // Algorithm decides for one key at a time. It holds the settings and no state,
 // so one value serves all keys at once, as long as each State is used by one
-// caller at a time. Moments are nanoseconds on one clock of the caller's choice.
+// caller at a time. Moments are nanoseconds on one clock of the caller's choice,
+// which a right limiter takes to begin in 1970 and never to go back.
 type Algorithm interface {
 	// Promise is what clients are told of the limit. Its Key and Answers are
 	// zero: they are the server's business.
@@ -25,6 +26,9 @@ type Algorithm interface {
 	// changes the state accordingly. A cost that no amount of waiting would
 	// admit is a CostError and leaves the state as it is.
 	Decide(s State, now, cost int64) (Decision, error)
+	// View tells the figures of a key at now while nothing is asked: Before and
+	// After are the same, nothing is admitted, and the state is left as it is.
+	View(s State, now int64) Decision
 	// Forgettable reports whether from now on a Fresh state would be decided
 	// exactly as s, so that s need not be kept.
 	Forgettable(s State, now int64) bool
@@ -32,25 +36,55 @@ type Algorithm interface {
 
 // State is what an algorithm remembers of one key: a pointer to a struct of the
 // algorithm's own, made by its Fresh and passed to no other algorithm.
-type State any
+type State interface {
+	// Clone is a copy that later decisions on the original do not change.
+	Clone() State
+}
+
+// Releaser is an Algorithm that has to know when an admitted request is done.
+type Releaser interface {
+	Algorithm
+	// Release gives back what an admitted request of this cost has held.
+	Release(s State, now, cost int64)
+}
+
+// Starter is an Algorithm some of whose settings count time from the start of
+// the server.
+type Starter interface {
+	Algorithm
+	// Start is the same algorithm for a server that started at now.
+	Start(now int64) Algorithm
+}
+
+// Unknown is the Wait of a refusal whose end no clock tells: a place comes free
+// when another request is done.
+const Unknown = time.Duration(-1)
 
 // Decision is the answer to one request, with the figures it rests on. Levels
-// are exact: counted in units, of which Unit make one token.
+// are what is left to spend. They are exact: counted in units, of which Unit
+// make one token.
 type Decision struct {
 	Admitted  bool          // false: refused, and nothing was spent
 	Before    int64         // level that was decided on, in units: after the refill
 	After     int64         // level that was stored, in units: less than Before by the cost if admitted
 	Unit      int64         // units per token, at least 1
 	Remaining int64         // whole tokens that clients are told are left, never negative
-	Wait      time.Duration // until the same request would be admitted if nothing else were, rounded up to a nanosecond; 0 only if admitted
+	Limit     int64         // whole tokens that clients are told there are at most
+	Wait      time.Duration // until the same request would be admitted if nothing else came, rounded up to a nanosecond; 0 only if admitted; Unknown: no clock tells
+	Delay     time.Duration // that an admitted request has to be held back before it is served; 0: none
+	Reset     time.Duration // until the key is as if it had never been used, if nothing else comes; 0: it is; Unknown: no clock tells
 }
 
 // RetryAfter is Wait in whole seconds, rounded up, as a refused client has to
-// be told it: never 0, since a refusal always has to wait.
+// be told it: never 0, since a refusal always has to wait. An Unknown wait gives
+// 1, which is a polite guess.
 func (d Decision) RetryAfter() int64 {
 	s := int64(d.Wait / time.Second)
 	if d.Wait%time.Second > 0 {
 		s++
+	}
+	if d.Wait < 0 {
+		return 1
 	}
 	return s
 }

@@ -38,6 +38,12 @@ type Bucket struct {
 	Last  int64 // nanoseconds: the latest moment seen
 }
 
+// Clone is a copy.
+func (k *Bucket) Clone() State {
+	c := *k
+	return &c
+}
+
 func tokenBucket() kind {
 	return kind{
 		Doc: mode.Doc{
@@ -93,16 +99,32 @@ func (b *TokenBucket) Decide(s State, now, cost int64) (Decision, error) {
 	k := s.(*Bucket)
 	b.refill(k, now)
 	need := cost * b.unit // at most full
-	d := Decision{Before: k.Level, Unit: b.unit, Admitted: k.Level >= need}
-	if d.Admitted {
-		k.Level -= need
-	} else {
-		d.Wait = b.time(need - k.Level)
+	before := k.Level
+	if before < need {
+		d := b.figures(before, before)
+		d.Wait = b.time(need - before)
+		return d, nil
 	}
-	d.After = k.Level
-	// Only a wrong limiter has a level below 0; it is not told to clients.
-	d.Remaining = max(0, k.Level/b.unit)
+	k.Level -= need
+	d := b.figures(before, k.Level)
+	d.Admitted = true
 	return d, nil
+}
+
+// View refills a copy.
+func (b *TokenBucket) View(s State, now int64) Decision {
+	k := *s.(*Bucket)
+	b.refill(&k, now)
+	return b.figures(k.Level, k.Level)
+}
+
+func (b *TokenBucket) figures(before, after int64) Decision {
+	return Decision{
+		Before: before, After: after, Unit: b.unit, Limit: b.promise.Burst,
+		// Only a wrong limiter has a level below 0; it is not told to clients.
+		Remaining: max(0, after/b.unit),
+		Reset:     b.time(b.full - after),
+	}
 }
 
 // refill adds what the time since k.Last has earned. The product is taken in

@@ -1,14 +1,12 @@
 package limiter
 
 import (
-	"fmt"
 	"math/big"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
-	"github.com/ratehammer/ratehammer/cmd/target/store"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
@@ -197,41 +195,6 @@ func checkReached(t *testing.T, burst int64, rate scenarios.Rate) {
 			t.Fatalf("b = %d, r = %v: got %d within [0, %d ns], want %d", burst, rate, admitted, now, want)
 		}
 	}
-}
-
-// Forgetting is invisible: a table that forgets gives the decisions of one that
-// keeps all, to the last unit.
-func TestForgettingIsInvisible(t *testing.T) {
-	forgot := 0
-	rapid.Check(t, func(t *rapid.T) {
-		b := drawBucket(t, oddRates)
-		forgetting, keeping := store.New(b.Forgettable), store.New[State](nil)
-		now := int64(0)
-		for range rapid.IntRange(1, 300).Draw(t, "requests") {
-			now += drawPause(t, b)
-			key := fmt.Sprint(rapid.IntRange(0, 20).Draw(t, "key"))
-			cost := rapid.Int64Range(1, b.promise.Burst).Draw(t, "cost")
-			got, want := decide(forgetting, b, key, now, cost), decide(keeping, b, key, now, cost)
-			if got != want {
-				t.Fatalf("key %s at %d cost %d: got %+v, want %+v", key, now, cost, got, want)
-			}
-		}
-		forgot += keeping.Len() - forgetting.Len()
-	})
-	if forgot == 0 {
-		t.Errorf("nothing was ever forgotten: the test shows nothing")
-	}
-}
-
-func decide(table *store.Table[State], b *TokenBucket, key string, now, cost int64) (d Decision) {
-	table.Update(key, func(s State, known bool) (State, int64, bool) {
-		if !known {
-			s = b.Fresh(now)
-		}
-		d, _ = b.Decide(s, now, cost)
-		return s, now, true
-	})
-	return d
 }
 
 // A key that was idle for b/r and a second may be forgotten, whatever it spent.

@@ -46,6 +46,12 @@ func New[S any](forget func(state S, now int64) bool) *Table[S] {
 // the order of the decisions.
 func (t *Table[S]) Update(key string, step func(old S, known bool) (next S, now int64, keep bool)) {
 	now := t.shard(key).update(key, step)
+	t.tidy(now)
+}
+
+// tidy looks at some keys of some shard, and forgets those that need not be
+// kept at now.
+func (t *Table[S]) tidy(now int64) {
 	if t.forget == nil {
 		return
 	}
@@ -69,9 +75,9 @@ func (t *Table[S]) Len() int {
 	return n
 }
 
-func (t *Table[S]) shard(key string) *shard[S] {
-	return &t.shards[maphash.String(t.seed, key)%shardCount]
-}
+func (t *Table[S]) shard(key string) *shard[S] { return &t.shards[t.number(key)] }
+
+func (t *Table[S]) number(key string) int { return int(maphash.String(t.seed, key) % shardCount) }
 
 // shard is the part of a table under one lock. It holds two generations: a
 // sweep walks through the older one and moves what has to be kept into the
@@ -98,25 +104,48 @@ func (g *generation[S]) add(key string, s S) {
 	g.order = append(g.order, key)
 }
 
+// generationName says where in a shard a key is.
+type generationName uint8
+
+const (
+	nowhere generationName = iota
+	inOld
+	inYoung
+)
+
+// find gives the state of a key that has one. The shard must be locked.
+func (s *shard[S]) find(key string) (state S, where generationName) {
+	if state, ok := s.young.states[key]; ok {
+		return state, inYoung
+	}
+	if state, ok := s.old.states[key]; ok {
+		return state, inOld
+	}
+	return state, nowhere
+}
+
+// put keeps the state of a key that was found where it says. The shard must
+// have been locked since then.
+func (s *shard[S]) put(key string, state S, where generationName) {
+	switch where {
+	case inYoung:
+		s.young.states[key] = state
+		return
+	case inOld:
+		delete(s.old.states, key)
+	}
+	// The caller's string may be a piece of a whole request: keep only the key.
+	s.young.add(strings.Clone(key), state)
+}
+
 func (s *shard[S]) update(key string, step func(S, bool) (S, int64, bool)) (now int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state, young := s.young.states[key]
-	known := young
-	if !young {
-		state, known = s.old.states[key]
+	state, where := s.find(key)
+	next, now, keep := step(state, where != nowhere)
+	if keep {
+		s.put(key, next, where)
 	}
-	next, now, keep := step(state, known)
-	if !keep {
-		return now
-	}
-	if young {
-		s.young.states[key] = next
-		return now
-	}
-	delete(s.old.states, key)
-	// The caller's string may be a piece of a whole request: keep only the key.
-	s.young.add(strings.Clone(key), next)
 	return now
 }
 
