@@ -39,6 +39,10 @@ func TestApplyErrors(t *testing.T) {
 		{"token-bucket{burst=10,rate=5/s}", []string{"starts-empty{now}"}, "no settings are taken"},
 		{"token-bucket{burst=10,rate=5/s}", []string{"loses-refill-on-refusal{p=1}"}, "no settings are taken"},
 		{"token-bucket{burst=10,rate=5/s}", []string{"wall-clock{step=-10s}"}, "give both or neither"},
+		{"concurrency{burst=1}", []string{"ra{form=window}"}, "has no window"},
+		{"gcra{burst=10,rate=5/s}", []string{"starts-empty"}, "defect of token buckets"},
+		{"nginx{rate=5/s}", []string{"off-by-one{delta=+1}"}, "cannot be given other room"},
+		{"fixed-window{rate=1/s}", []string{"off-by-one{delta=-1}"}, "give tokens per time"},
 		{"token-bucket{burst=10,rate=5/s}", []string{"wall-clock{step=0s,every=1s}"}, "other than 0"},
 		{"token-bucket{burst=10,rate=5/s}", []string{"wall-clock{step=1s,every=-1s}"}, "above 0"},
 	}

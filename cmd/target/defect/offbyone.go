@@ -34,12 +34,41 @@ func offByOne() kind {
 
 // resize is the same algorithm with delta tokens more room.
 func resize(a limiter.Algorithm, delta int64) (limiter.Algorithm, error) {
-	switch p := a.Promise(); a.(type) {
+	p := a.Promise()
+	more := scenarios.Rate{Count: p.Rate.Count + delta, Per: p.Rate.Per}
+	switch a := a.(type) {
 	case *limiter.TokenBucket:
 		return limiter.NewTokenBucket(p.Burst+delta, p.Rate)
+	case *limiter.Meter:
+		return limiter.NewMeter(p.Burst+delta, p.Rate)
+	case *limiter.GCRA:
+		return limiter.NewGCRA(p.Burst+delta, p.Rate)
+	case *limiter.Queue:
+		return limiter.NewQueue(p.Burst+delta, p.Rate)
+	case *limiter.Lumps:
+		l, err := limiter.NewLumps(p.Burst+delta, p.Rate, a.Grid().Align)
+		return started(l, a.Grid(), err)
+	case *limiter.FixedWindow:
+		w, err := limiter.NewFixedWindow(more, a.Grid().Align)
+		return started(w, a.Grid(), err)
+	case *limiter.SlidingLog:
+		return limiter.NewSlidingLog(more, a.LogsRefused())
+	case *limiter.SlidingCounter:
+		c, err := limiter.NewSlidingCounter(more, a.Test(), a.Grid().Align)
+		return started(c, a.Grid(), err)
+	case *limiter.Concurrency:
+		return limiter.NewConcurrency(p.Burst + delta)
 	default:
 		return nil, fmt.Errorf("%s cannot be given other room", p.Contract)
 	}
+}
+
+// started is an algorithm whose periods count from where those of grid do.
+func started(a limiter.Starter, grid limiter.Grid, err error) (limiter.Algorithm, error) {
+	if err != nil {
+		return nil, err
+	}
+	return a.Start(grid.Origin), nil
 }
 
 // mislabelled is a limiter that promises what another one does, of delta tokens
@@ -48,6 +77,16 @@ type mislabelled struct {
 	limiter.Algorithm
 	promise scenarios.Limit
 	delta   int64
+}
+
+// Unwrap is the limiter that decides.
+func (m mislabelled) Unwrap() limiter.Algorithm { return m.Algorithm }
+
+// Release passes on to a limiter that wants to know.
+func (m mislabelled) Release(s limiter.State, now, cost int64) {
+	if r, ok := m.Algorithm.(limiter.Releaser); ok {
+		r.Release(s, now, cost)
+	}
 }
 
 func (m mislabelled) Promise() scenarios.Limit { return m.promise }
@@ -63,6 +102,6 @@ func (m mislabelled) View(s limiter.State, now int64) limiter.Decision {
 
 func (m mislabelled) told(d limiter.Decision) limiter.Decision {
 	d.Remaining = max(0, d.Remaining-m.delta)
-	d.Limit = m.promise.Burst
+	d.Limit -= m.delta
 	return d
 }

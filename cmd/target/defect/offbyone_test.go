@@ -49,3 +49,34 @@ func TestOffByOneTells(t *testing.T) {
 		t.Errorf("empty: got %d remaining, want 0", got)
 	}
 }
+
+// Every algorithm whose room is a number of tokens can have one more, and tells
+// as if it had not.
+func TestOffByOneOfEveryAlgorithm(t *testing.T) {
+	tests := []struct {
+		limit    string
+		admitted int // of 30 at once, by the right one
+	}{
+		{"meter{burst=10,rate=5/s}", 10},
+		{"gcra{burst=10,rate=5/s}", 10},
+		{"queue{burst=9,rate=5/s}", 10}, // and one that is released at once
+		{"lumps{burst=10,rate=5/s}", 10},
+		{"lumps{burst=10,rate=5/s,align=start}", 10},
+		{"fixed-window{rate=10/s,align=start}", 10},
+		{"sliding-log{rate=10/s}", 10},
+		{"sliding-counter{rate=10/s,align=start}", 10},
+		{"concurrency{burst=10}", 10},
+	}
+	for _, tt := range tests {
+		for delta, d := range map[int][]string{0: nil, 1: {"off-by-one{delta=+1}"}, -1: {"off-by-one{delta=-1}"}} {
+			r := newRig(t, tt.limit, d...)
+			first := r.ask("a")
+			if first.Remaining != 9 || first.Limit != 10 {
+				t.Errorf("%s %v: got %d of %d left, want 9 of 10", tt.limit, d, first.Remaining, first.Limit)
+			}
+			if got := 1 + r.volley("a", 29); got != tt.admitted+delta {
+				t.Errorf("%s %v: got %d of 30 admitted, want %d", tt.limit, d, got, tt.admitted+delta)
+			}
+		}
+	}
+}

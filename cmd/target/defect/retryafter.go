@@ -1,6 +1,7 @@
 package defect
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/limiter"
@@ -14,27 +15,44 @@ func retryAfter() kind {
 			Name:     "ra",
 			Settings: "form=floor|zero|window",
 			Example:  "ra{form=floor}",
-			Text:     "Retry-After is the true wait rounded down (floor, may be 0), always 0 (zero), or always the time in which the whole bucket refills (window).",
+			Text:     "Retry-After is the true wait rounded down (floor, may be 0), always 0 (zero), or always the whole window, of a bucket the time in which all of it refills (window).",
 		},
 		apply: func(p *Parts, r *mode.Reader) error {
 			form := r.Choice("form", "", "floor", "zero", "window")
 			if err := r.Done(); err != nil {
 				return err
 			}
-			p.RetryAfter = retryAfterForm(form, p.Algorithm.Promise())
+			window := window(p.Algorithm.Promise())
+			if form == "window" && window == 0 {
+				return fmt.Errorf("ra: form: a %s limit has no window; write for example ra{form=floor}", p.Algorithm.Promise().Contract)
+			}
+			p.RetryAfter = retryAfterForm(form, window)
 			return nil
 		},
 	}
 }
 
-func retryAfterForm(form string, promise scenarios.Limit) func(limiter.Decision) int64 {
+// window is the time in which all that is promised is there again: that of a
+// whole bucket, or of a limit without a burst its window. 0: there is none.
+func window(promise scenarios.Limit) time.Duration {
+	switch {
+	case promise.Rate.Per == 0:
+		return 0
+	case promise.Burst == 0:
+		return promise.Rate.Per
+	default:
+		return promise.Rate.Time(promise.Burst)
+	}
+}
+
+func retryAfterForm(form string, window time.Duration) func(limiter.Decision) int64 {
 	switch form {
 	case "floor":
 		return func(d limiter.Decision) int64 { return int64(d.Wait / time.Second) }
 	case "zero":
 		return func(limiter.Decision) int64 { return 0 }
 	default: // window
-		refill := limiter.Decision{Wait: promise.Rate.Time(promise.Burst)}.RetryAfter()
+		refill := limiter.Decision{Wait: window}.RetryAfter()
 		return func(limiter.Decision) int64 { return refill }
 	}
 }

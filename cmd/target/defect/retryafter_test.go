@@ -20,6 +20,12 @@ func TestRetryAfterForms(t *testing.T) {
 		{"token-bucket{burst=3,rate=2/5s}", []string{"ra{form=floor}"}, 2},
 		{"token-bucket{burst=3,rate=2/5s}", []string{"ra{form=zero}"}, 0},
 		{"token-bucket{burst=3,rate=2/5s}", []string{"ra{form=window}"}, 8},
+		// Others than buckets: 3 in 10 s. The next edge or entry to leave is 10 s away.
+		{"fixed-window{rate=3/10s,align=start}", nil, 10},
+		{"fixed-window{rate=3/10s,align=start}", []string{"ra{form=window}"}, 10},
+		{"sliding-log{rate=3/10s}", []string{"ra{form=zero}"}, 0},
+		{"concurrency{burst=3}", nil, 1},
+		{"concurrency{burst=3}", []string{"ra{form=floor}"}, 0},
 	}
 	for _, tt := range tests {
 		r := newRig(t, tt.limit, tt.defects...)

@@ -15,7 +15,9 @@ import (
 // Algorithm decides for one key at a time. It holds the settings and no state,
 // so one value serves all keys at once, as long as each State is used by one
 // caller at a time. Moments are nanoseconds on one clock of the caller's choice,
-// which a right limiter takes to begin in 1970 and never to go back.
+// from 0 to 2^61, which is in 2043 if it counts from 1970. A clock that a right
+// limiter goes by never goes back; what an algorithm makes of one that does, it
+// says.
 type Algorithm interface {
 	// Promise is what clients are told of the limit. Its Key and Answers are
 	// zero: they are the server's business.
@@ -54,6 +56,14 @@ type Starter interface {
 	Algorithm
 	// Start is the same algorithm for a server that started at now.
 	Start(now int64) Algorithm
+}
+
+// Wrapper is an Algorithm that tells something else of another one's decisions,
+// which is what a store that decides by itself has to know.
+type Wrapper interface {
+	Algorithm
+	// Unwrap is the algorithm whose states and decisions it has.
+	Unwrap() Algorithm
 }
 
 // Unknown is the Wait of a refusal whose end no clock tells: a place comes free
@@ -109,6 +119,15 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		tokenBucket(),
+		lumps(),
+		gcra(),
+		meter(),
+		queue(),
+		fixedWindow(),
+		slidingLog(),
+		slidingCounter(),
+		nginx(),
+		concurrency(),
 	}
 }
 

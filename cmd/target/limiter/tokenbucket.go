@@ -2,34 +2,26 @@ package limiter
 
 import (
 	"fmt"
-	"math/bits"
-	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
-// MaxLevel bounds the levels of a bucket, in units. A full bucket holds at most
-// MaxLevel and a wrong limiter may take a level down to -MaxLevel, so that the
-// difference of two levels always fits in 64 bits.
-const MaxLevel = 1<<62 - 1
-
 // TokenBucket is the token bucket with continuous refill: it holds at most
-// burst tokens, starts full, and gains rate tokens per time, in fractions.
+// burst tokens, starts full, and gains rate tokens per time, in fractions. A key
+// takes 16 bytes.
 //
-// Its arithmetic is exact. With the rate in lowest terms, num tokens in den
-// nanoseconds, a token is den units, and num units are gained in a nanosecond:
-// at 5/s a token is 200,000,000 units and a nanosecond brings 1. Every level is
-// a whole number of units, so nothing is rounded and nothing drifts.
+// In a closed window of length T it admits at most f(T) = floor(b + rT). What
+// is admitted in the window was in the bucket at its start, at most b, or has
+// been gained since, at most rT; and a full bucket that is asked for all it has
+// all the time gives as much.
 //
 // The clock of a right limiter never goes back. If now is earlier than the
 // last moment seen all the same, it is taken for that last moment: no token is
 // made or lost, and Wait counts from there.
 type TokenBucket struct {
+	scale
 	promise scenarios.Limit
-	num     int64 // units gained in a nanosecond
-	unit    int64 // units in a token
-	full    int64 // units in a full bucket
 }
 
 // Bucket is the state of one key: 16 bytes.
@@ -52,18 +44,7 @@ func tokenBucket() kind {
 			Example:  "token-bucket{burst=10,rate=5/1s}",
 			Text:     "Holds at most burst tokens, starts full and refills continuously; at most burst + rate*T pass in any time T.",
 		},
-		build: func(r *mode.Reader) (Algorithm, error) {
-			burst, rate := r.Int("burst"), r.Rate("rate")
-			if err := r.Done(); err != nil {
-				return nil, err
-			}
-			// An explicit nil: a nil *TokenBucket in an Algorithm would not be one.
-			b, err := NewTokenBucket(burst, rate)
-			if err != nil {
-				return nil, err
-			}
-			return b, nil
-		},
+		build: burstAndRate(NewTokenBucket),
 	}
 }
 
@@ -72,15 +53,11 @@ func tokenBucket() kind {
 // MaxLevel units.
 func NewTokenBucket(burst int64, rate scenarios.Rate) (*TokenBucket, error) {
 	p := scenarios.Limit{Contract: scenarios.TokenBucket, Burst: burst, Rate: rate}
-	if err := p.Check(); err != nil {
-		return nil, fmt.Errorf("token-bucket: %w", err)
+	s, err := checked("token-bucket", p, burst)
+	if err != nil {
+		return nil, err
 	}
-	num, den := rate.Units()
-	hi, full := bits.Mul64(uint64(burst), uint64(den))
-	if hi > 0 || full > MaxLevel {
-		return nil, fmt.Errorf("token-bucket: burst %d at the odd rate %v cannot be counted exactly in 64 bits; give a burst of at most %d or a rate that reduces further", burst, rate, MaxLevel/den)
-	}
-	return &TokenBucket{promise: p, num: num, unit: den, full: int64(full)}, nil
+	return &TokenBucket{scale: s, promise: p}, nil
 }
 
 // Promise is the burst and the rate.
@@ -127,29 +104,12 @@ func (b *TokenBucket) figures(before, after int64) Decision {
 	}
 }
 
-// refill adds what the time since k.Last has earned. The product is taken in
-// 128 bits: a key may have been idle for years.
+// refill adds what the time since k.Last has earned.
 func (b *TokenBucket) refill(k *Bucket, now int64) {
-	if now <= k.Last {
-		return
+	if now > k.Last {
+		k.Level += b.gain(elapsed(k.Last, now), b.full-k.Level)
+		k.Last = now
 	}
-	elapsed := uint64(now) - uint64(k.Last) // right even where now - k.Last overflows
-	room := uint64(b.full - k.Level)
-	k.Last = now
-	if hi, gain := bits.Mul64(elapsed, uint64(b.num)); hi > 0 || gain >= room {
-		k.Level = b.full
-	} else {
-		k.Level += int64(gain)
-	}
-}
-
-// time is how long units take to be gained, rounded up.
-func (b *TokenBucket) time(units int64) time.Duration {
-	t := units / b.num
-	if units%b.num > 0 {
-		t++
-	}
-	return time.Duration(t)
 }
 
 // Forgettable reports whether the bucket is full again at now, as a fresh one
@@ -162,4 +122,37 @@ func (b *TokenBucket) Forgettable(s State, now int64) bool {
 	}
 	b.refill(&k, now)
 	return k.Level == b.full
+}
+
+// checked is the arithmetic of the promise of a named algorithm whose key holds
+// so many tokens.
+func checked(name string, p scenarios.Limit, tokens int64) (scale, error) {
+	if err := p.Check(); err != nil {
+		return scale{}, fmt.Errorf("%s: %w", name, err)
+	}
+	s, err := newScale(tokens, p.Rate)
+	if err != nil {
+		return scale{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+// burstAndRate builds an algorithm that has these two settings.
+func burstAndRate[A Algorithm](build func(int64, scenarios.Rate) (A, error)) func(*mode.Reader) (Algorithm, error) {
+	return func(r *mode.Reader) (Algorithm, error) {
+		burst, rate := r.Int("burst"), r.Rate("rate")
+		if err := r.Done(); err != nil {
+			return nil, err
+		}
+		return made(build(burst, rate))
+	}
+}
+
+// made gives an explicit nil with an error: a nil *TokenBucket in an Algorithm
+// would not be one.
+func made[A Algorithm](a A, err error) (Algorithm, error) {
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
 }
