@@ -22,6 +22,7 @@ tools:
 	  missing=; \
 	  [ -x /usr/sbin/nginx ] || missing="$$missing nginx-light"; \
 	  command -v node >/dev/null || missing="$$missing nodejs"; \
+	  command -v redis-server >/dev/null || missing="$$missing redis-server"; \
 	  if [ -n "$$missing" ]; then \
 	    echo "installing$$missing"; \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \

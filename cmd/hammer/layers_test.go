@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"cmd/target/key":      {"cmd/target/mode"},
 	"cmd/target/dialect":  {"scenarios", "cmd/target/mode", "cmd/target/limiter"},
 	"cmd/target/truth":    {},
-	"cmd/target/store":    {"cmd/target/limiter", "cmd/target/clock"},
+	"cmd/target/store":    {"scenarios", "cmd/target/limiter", "cmd/target/clock"},
 	"cmd/target/defect":   {"scenarios", "cmd/target/mode", "cmd/target/limiter", "cmd/target/clock"},
 	"cmd/target/server":   {"scenarios", "cmd/target/..."},
 }

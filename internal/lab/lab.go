@@ -65,25 +65,38 @@ func Port(t testing.TB) int {
 // Start runs a program until the test ends, once something listens on the port.
 func Start(t testing.TB, port int, env []string, name string, args ...string) *exec.Cmd {
 	t.Helper()
+	return start(t, port, env, name, args...).cmd
+}
+
+// process is a program that runs until its test ends, or is made to end before.
+type process struct {
+	cmd    *exec.Cmd
+	exited chan struct{} // closed when it has ended
+	err    error         // how, once exited is closed
+}
+
+func start(t testing.TB, port int, env []string, name string, args ...string) *process {
+	t.Helper()
 	var output bytes.Buffer
-	cmd := exec.Command(name, args...)
-	cmd.Env = append(os.Environ(), env...)
-	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Start(); err != nil {
+	p := &process{cmd: exec.Command(name, args...), exited: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Stdout, p.cmd.Stderr = &output, &output
+	if err := p.cmd.Start(); err != nil {
 		t.Fatalf("starting %s: %v", name, err)
 	}
-	exited := make(chan error, 1)
-	go func() { exited <- cmd.Wait() }()
-	t.Cleanup(func() { end(cmd, exited) })
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.exited)
+	}()
+	t.Cleanup(p.end)
 	for range 400 {
 		select {
-		case err := <-exited:
-			exited <- err
-			t.Fatalf("%s ended at once: %v\n%s", name, err, output.String())
+		case <-p.exited:
+			t.Fatalf("%s ended at once: %v\n%s", name, p.err, output.String())
 		default:
 		}
 		if listens(port) {
-			return cmd
+			return p
 		}
 		time.Sleep(25 * time.Millisecond)
 	}
@@ -92,17 +105,17 @@ func Start(t testing.TB, port int, env []string, name string, args ...string) *e
 }
 
 // end asks a program to end, and makes it after a while.
-func end(cmd *exec.Cmd, exited chan error) {
+func (p *process) end() {
 	if runtime.GOOS == "windows" {
-		cmd.Process.Kill()
+		p.cmd.Process.Kill()
 	} else {
-		cmd.Process.Signal(syscall.SIGTERM)
+		p.cmd.Process.Signal(syscall.SIGTERM)
 	}
 	select {
-	case <-exited:
+	case <-p.exited:
 	case <-time.After(5 * time.Second):
-		cmd.Process.Kill()
-		<-exited
+		p.cmd.Process.Kill()
+		<-p.exited
 	}
 }
 

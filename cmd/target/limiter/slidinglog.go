@@ -37,6 +37,18 @@ type Entry struct {
 	Cost int64 // tokens
 }
 
+// NewLog is a log of these entries, in the order of time. Those without a cost
+// are left out.
+func NewLog(entries ...Entry) *Log {
+	k := &Log{}
+	for _, e := range entries {
+		if e.Cost > 0 {
+			k.add(e)
+		}
+	}
+	return k
+}
+
 // Clone is a copy.
 func (k *Log) Clone() State {
 	return &Log{Entries: append([]Entry(nil), k.live()...), Sum: k.Sum}

@@ -79,9 +79,10 @@ func (m *memory) decide(c *call, asks []Ask, settle func(*Answer)) error {
 	if err != nil {
 		return err
 	}
-	if refused < 0 {
-		for i := range asks {
-			asks[i].Lease = 1
+	for i := range asks {
+		asks[i].Lease = 0
+		if refused < 0 {
+			asks[i].Lease = 1 // which place is held does not matter here
 		}
 	}
 	if settle != nil {

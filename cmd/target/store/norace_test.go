@@ -2,5 +2,10 @@
 
 package store
 
-// raced: the race detector is off, and the large test can be as large as it says.
-const raced = false
+// The race detector is off, and large tests can be as large as they say.
+const (
+	raced    = false
+	walk     = 1000   // steps of a walk
+	volleys  = 100    // runs of 200 at once in Redis
+	expiring = 20_000 // keys in Redis
+)

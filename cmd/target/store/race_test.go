@@ -2,5 +2,10 @@
 
 package store
 
-// raced: the race detector makes the large test ten times slower.
-const raced = true
+// The race detector makes large tests ten times slower.
+const (
+	raced    = true
+	walk     = 200
+	volleys  = 20
+	expiring = 10_000
+)

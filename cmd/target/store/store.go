@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ratehammer/ratehammer/cmd/target/clock"
@@ -56,18 +57,21 @@ type Store interface {
 	Close() error
 }
 
+// ErrAsks says that the asks of a request make no sense, whatever the store.
+var ErrAsks = errors.New("the asks make no sense")
+
 // check is the error of asks that make no sense.
 func check(asks []Ask, limits int) error {
 	if len(asks) == 0 {
-		return fmt.Errorf("asking for nothing: a request has to ask at least one limit")
+		return fmt.Errorf("%w: there are none, and a request has to ask at least one limit", ErrAsks)
 	}
 	for i, a := range asks {
 		if a.Limit < 0 || a.Limit >= limits {
-			return fmt.Errorf("asking limit %d: there are %d, counted from 0", a.Limit, limits)
+			return fmt.Errorf("%w: limit %d is asked, there are %d, counted from 0", ErrAsks, a.Limit, limits)
 		}
 		for _, b := range asks[:i] {
 			if a.Limit == b.Limit && a.Key == b.Key {
-				return fmt.Errorf("asking limit %d twice for one key: ask once for the sum of the costs", a.Limit)
+				return fmt.Errorf("%w: limit %d is asked twice for one key; ask once for the sum of the costs", ErrAsks, a.Limit)
 			}
 		}
 	}
