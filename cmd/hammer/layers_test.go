@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	"assertions":          {"scenarios", "results"},
 	"internal/lab":        {},
 	"cmd/hammer":          {"scenarios", "results", "results/...", "probes", "assertions", "cmd/target/..."},
-	"cmd/target":          {"scenarios", "cmd/target/..."},
+	"cmd/target":          {"scenarios", "scenarios/document", "cmd/target/..."},
 	"cmd/target/mode":     {"scenarios", "scenarios/document"},
 	"cmd/target/limiter":  {"scenarios", "cmd/target/mode"},
 	"cmd/target/clock":    {},
@@ -32,7 +32,8 @@ var mayImport = map[string][]string{
 	"cmd/target/truth":    {},
 	"cmd/target/store":    {"scenarios", "cmd/target/limiter", "cmd/target/clock"},
 	"cmd/target/defect":   {"scenarios", "cmd/target/mode", "cmd/target/limiter", "cmd/target/clock"},
-	"cmd/target/server":   {"scenarios", "cmd/target/..."},
+	"cmd/target/server":   {"scenarios", "scenarios/document", "cmd/target/..."},
+	"cmd/target/setup":    {"scenarios/document", "cmd/target/..."},
 }
 
 // Each package imports what it may and nothing else, each third-party module

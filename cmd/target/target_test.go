@@ -3,14 +3,12 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -18,8 +16,6 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // asProgram makes the test binary be target itself.
@@ -110,54 +106,6 @@ func readURL(t *testing.T, out io.Reader) string {
 	}
 	t.Fatalf("the program ended without saying where it serves: %v", lines.Err())
 	return ""
-}
-
-// Everything that is printed at the start, with the ports taken out.
-func TestGreeting(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
-	interrupt() // it still says where it was
-	var stdout, stderr bytes.Buffer
-	code := run(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--key", "header:X-Api-Key",
-		"--defect", "ra{form=zero}", "--defect", "starts-empty", "--mode", "order{pending=4}"}, &stdout, &stderr)
-	if code != 0 || stderr.Len() > 0 {
-		t.Errorf("got exit code %d and %q, want 0 and nothing", code, &stderr)
-	}
-	want := `serving  http://127.0.0.1:PORT
-admin    http://127.0.0.1:PORT
-limit    token-bucket burst 10, rate 5/s per header:X-Api-Key
-mode     order{pending=4}
-defect   ra{form=zero}
-defect   starts-empty
-
-try
-  curl -i -H 'X-Api-Key: alice' 'http://127.0.0.1:PORT/'
-  for i in $(seq 13); do curl -s -o /dev/null -w '%{http_code}\n' -H 'X-Api-Key: alice' 'http://127.0.0.1:PORT/'; done
-  curl 'http://127.0.0.1:PORT/truth'
-  curl -X POST 'http://127.0.0.1:PORT/clock/step?by=-5s'
-`
-	got := regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(stdout.String(), "127.0.0.1:PORT")
-	if got != want {
-		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
-}
-
-func TestCurl(t *testing.T) {
-	tests := []struct{ key, want string }{
-		{"ip", "'http://h/'"},
-		{"none", "'http://h/'"},
-		{"header:X-Key", "-H 'X-Key: alice' 'http://h/'"},
-		{"query:token", "'http://h/?token=alice'"},
-		{"cookie:sid", "--cookie 'sid=alice' 'http://h/'"},
-	}
-	for _, tt := range tests {
-		k, err := scenarios.ParseKey(tt.key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := curl("http://h", k); got != tt.want {
-			t.Errorf("%s: got %s, want %s", tt.key, got, tt.want)
-		}
-	}
 }
 
 // A greeting that nobody can read is an error, and the server does not go on.

@@ -18,6 +18,10 @@ type Answer struct {
 	body        []byte
 }
 
+// counted is the size in bytes below which net/http counts a body by itself, for
+// less than a field of ours costs.
+const counted = 2000
+
 var noStore = []string{"no-store"}
 
 // NewAnswer gives an answer with a body, which may be empty.
@@ -25,23 +29,52 @@ func NewAnswer(status int, contentType string, body []byte) *Answer {
 	return &Answer{Status: status, contentType: []string{contentType}, length: []string{strconv.Itoa(len(body))}, body: body}
 }
 
-// OK is the answer to what was let through.
-func OK() *Answer { return NewAnswer(http.StatusOK, "text/plain; charset=utf-8", []byte("ok\n")) }
+// OK is the answer to what was let through without asking a limit.
+func OK() *Answer { return NewAnswer(http.StatusOK, plainText[0], []byte("ok\n")) }
+
+var plainText = []string{"text/plain; charset=utf-8"}
+
+// WriteAdmitted sends the answer to what the limits have let through, and shows
+// what is left of each to people who try one out.
+func (v *Voice) WriteAdmitted(w http.ResponseWriter, s Standing, wall int64) {
+	body := append(make([]byte, 0, 256), "ok\n"...)
+	for i, d := range s.Decisions {
+		body = append(body, v.policies[i].Name...)
+		body = append(body, ": "...)
+		body = strconv.AppendInt(body, d.Remaining, 10)
+		body = append(body, " of "...)
+		body = strconv.AppendInt(body, d.Limit, 10)
+		body = append(body, " left"...)
+		if d.Reset > 0 {
+			body = append(body, ", as if unused in "...)
+			body = append(body, d.Reset.String()...)
+		}
+		body = append(body, '\n')
+	}
+	h := w.Header()
+	h["Date"] = v.calendar.date(wall / int64(time.Second))
+	h["Content-Type"] = plainText
+	h["Content-Length"] = number(int64(len(body)))
+	h["Cache-Control"] = noStore
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(body)
+}
 
 // Write sends an answer, with the date of the server's wall clock, which is given
-// in nanoseconds since 1970: the date of net/http would be the machine's. What a
-// limiter or an error says holds for one moment, and is not to be stored.
+// in nanoseconds since 1970: the date of net/http would be the machine's. No
+// answer is to be stored: what a limiter says holds for one moment, and a request
+// that a cache answers is one that no limit hears of.
 func (v *Voice) Write(w http.ResponseWriter, a *Answer, wall int64) {
 	h := w.Header()
 	h["Date"] = v.calendar.date(wall / int64(time.Second))
-	if a.Status >= 400 {
-		h["Cache-Control"] = noStore
-	}
+	h["Cache-Control"] = noStore
 	if a.Wait > 0 {
 		v.retry(v, h, seconds(a.Wait), wall+int64(a.Wait))
 	}
 	if len(a.body) > 0 {
 		h["Content-Type"] = a.contentType
+	}
+	if len(a.body) >= counted {
 		h["Content-Length"] = a.length
 	}
 	w.WriteHeader(a.Status)

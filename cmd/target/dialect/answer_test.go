@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -114,9 +115,10 @@ func TestWrite(t *testing.T) {
 		answer *Answer
 		want   map[string]string
 	}{
-		{"ok", OK(), map[string]string{"Content-Type": "text/plain; charset=utf-8", "Content-Length": "3", "Cache-Control": "", "Retry-After": ""}},
+		{"ok", OK(), map[string]string{"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", "Retry-After": ""}},
 		{"a problem", Problem(400, "x"), map[string]string{"Content-Type": "application/problem+json", "Cache-Control": "no-store", "Retry-After": ""}},
 		{"busy", busy, map[string]string{"Content-Type": "application/problem+json", "Cache-Control": "no-store", "Retry-After": "2"}},
+		{"a long one", NewAnswer(200, "text/plain", make([]byte, 3000)), map[string]string{"Content-Length": "3000"}},
 		{"nothing", NewAnswer(204, "", nil), map[string]string{"Content-Type": "", "Content-Length": ""}},
 	}
 	v := voice(t, Settings{})
@@ -132,6 +134,21 @@ func TestWrite(t *testing.T) {
 		if got, want := h.Get("Date"), "Sun, 01 Mar 2026 12:00:00 GMT"; got != want || w.Code != tt.answer.Status {
 			t.Errorf("%s: got %d at %q, want %d at %q", tt.name, w.Code, got, tt.answer.Status, want)
 		}
+	}
+}
+
+// An admitted request is shown what is left of each limit.
+func TestWriteAdmitted(t *testing.T) {
+	v := voice(t, Settings{}, bucket(t, "per-key", 10, "5/s"), window60(t, "everybody", "100/m"))
+	w := httptest.NewRecorder()
+	v.WriteAdmitted(w, Standing{Decisions: []limiter.Decision{yes(9, 10, 200*time.Millisecond), yes(0, 100, 0)}}, noon.UnixNano())
+	want := "ok\nper-key: 9 of 10 left, as if unused in 200ms\neverybody: 0 of 100 left\n"
+	if w.Code != 200 || w.Body.String() != want {
+		t.Errorf("got %d %q, want %q", w.Code, w.Body, want)
+	}
+	h := w.Result().Header
+	if h.Get("Date") == "" || h.Get("Cache-Control") != "no-store" || h.Get("Content-Type") != "text/plain; charset=utf-8" || h.Get("Content-Length") != strconv.Itoa(len(want)) {
+		t.Errorf("got %v", h)
 	}
 }
 

@@ -32,6 +32,7 @@ type Settings struct {
 type Policy struct {
 	Name       string
 	Promise    scenarios.Limit
+	Quota      int64                        // tokens that can be had at once; 0: the burst, or the count of a window
 	Shared     bool                         // whether all clients have one budget together
 	RetryAfter func(limiter.Decision) int64 // whole seconds that a refused client is told to wait; nil: limiter.Decision.RetryAfter
 }
@@ -93,8 +94,12 @@ func New(s Settings, policies []Policy) (*Voice, error) {
 	}
 	v := &Voice{policies: slices.Clone(policies), retry: retryFormOf(s.RetryAfter)}
 	for i := range v.policies {
-		if v.policies[i].RetryAfter == nil {
-			v.policies[i].RetryAfter = limiter.Decision.RetryAfter
+		p := &v.policies[i]
+		if p.RetryAfter == nil {
+			p.RetryAfter = limiter.Decision.RetryAfter
+		}
+		if p.Quota == 0 {
+			p.Quota = cmp.Or(p.Promise.Burst, p.Promise.Rate.Count)
 		}
 	}
 	for _, k := range familyKinds() {

@@ -40,11 +40,11 @@ func newDraft(policies []Policy) (family, error) {
 	var list httpsfv.List
 	for _, p := range policies {
 		item := httpsfv.NewItem(p.Name)
-		item.Params.Add("q", quota(p.Promise))
+		item.Params.Add("q", p.Quota)
 		if p.Promise.Contract == scenarios.Concurrency {
 			item.Params.Add("qu", "concurrent-requests")
 		}
-		if w, whole := window(p.Promise); whole {
+		if w, whole := p.window(); whole {
 			item.Params.Add("w", w)
 		}
 		list = append(list, item)
@@ -62,22 +62,14 @@ func newDraft(policies []Policy) (family, error) {
 	return d, nil
 }
 
-// quota is how many tokens a client can have at once.
-func quota(l scenarios.Limit) int64 {
-	if l.Burst > 0 {
-		return l.Burst
-	}
-	return l.Rate.Count
-}
-
 // window is the time in which the whole quota comes again, if there is one and
 // it is an exact number of seconds.
-func window(l scenarios.Limit) (w int64, whole bool) {
-	num, den := l.Rate.Units()
+func (p Policy) window() (w int64, whole bool) {
+	num, den := p.Promise.Rate.Units()
 	if num == 0 {
 		return 0, false
 	}
-	hi, units := bits.Mul64(uint64(quota(l)), uint64(den))
+	hi, units := bits.Mul64(uint64(p.Quota), uint64(den))
 	second := uint64(time.Second)
 	if hi > 0 || units%uint64(num) != 0 || units/uint64(num)%second != 0 {
 		return 0, false

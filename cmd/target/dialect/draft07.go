@@ -30,8 +30,8 @@ type draft07 struct{ policyText []string }
 func newDraft07(policies []Policy) (family, error) {
 	var list httpsfv.List
 	for _, p := range policies {
-		if w, whole := window(p.Promise); whole {
-			item := httpsfv.NewItem(quota(p.Promise))
+		if w, whole := p.window(); whole {
+			item := httpsfv.NewItem(p.Quota)
 			item.Params.Add("w", w)
 			list = append(list, item)
 		}

@@ -87,6 +87,12 @@ func TestReader(t *testing.T) {
 	if got := r.Choice("form", "floor", "floor", "zero"); got != "floor" {
 		t.Errorf("Choice of an absent key: got %q, want the fallback floor", got)
 	}
+	if got := r.TextOr("c", "x"); got != "zero" {
+		t.Errorf("TextOr: got %q, want zero", got)
+	}
+	if got := r.TextOr("absent", "x"); got != "x" {
+		t.Errorf("TextOr of an absent key: got %q, want the fallback x", got)
+	}
 	if !r.Has("n") || r.Has("absent") {
 		t.Errorf("Has: want n there and absent not")
 	}

@@ -52,6 +52,11 @@ func (r *Reader) DurationOr(key string, fallback time.Duration) time.Duration {
 // Rate reads what scenarios.ParseRate does.
 func (r *Reader) Rate(key string) scenarios.Rate { return read(r, key, nil, scenarios.ParseRate) }
 
+// TextOr reads any text, of a key that may be absent.
+func (r *Reader) TextOr(key, fallback string) string {
+	return read(r, key, &fallback, func(s string) (string, error) { return s, nil })
+}
+
 // Choice reads one of the allowed words. An absent key is the fallback; with an
 // empty fallback the key has to be there.
 func (r *Reader) Choice(key, fallback string, allowed ...string) string {

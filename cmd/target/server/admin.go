@@ -2,23 +2,30 @@ package server
 
 import (
 	"encoding/json"
+	"net"
 	"net/http"
+	"runtime"
+	"runtime/metrics"
 	"strconv"
 	"time"
-)
 
-// truthBatch is how many records a reader copies while decisions wait.
-const truthBatch = 256
+	"github.com/ratehammer/ratehammer/cmd/target/dialect"
+)
 
 // adminHandler serves the admin side, which is for tests: it moves the clock
 // and shows the keys of clients.
-func (s *Server) adminHandler() http.Handler {
+func (s *Server) adminHandler(at net.Addr) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /clock", s.showClock)
 	mux.HandleFunc("POST /clock/step", s.stepClock)
 	mux.HandleFunc("GET /truth", s.showTruth)
+	mux.HandleFunc("GET /limits", s.showLimits)
+	mux.HandleFunc("GET /status", s.showStatus)
+	if s.certificate != nil {
+		mux.HandleFunc("GET /certificate", s.showCertificate)
+	}
 	// A page in the browser of whoever runs the server must not step its clock.
-	return http.NewCrossOriginProtection().Handler(mux)
+	return s.lock(http.NewCrossOriginProtection().Handler(mux), at)
 }
 
 // reading is a clock.Instant as JSON, all in nanoseconds.
@@ -30,8 +37,7 @@ type reading struct {
 
 func (s *Server) showClock(w http.ResponseWriter, _ *http.Request) {
 	i := s.clock.Read()
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(reading{i.Mono, i.Wall, i.Offset})
+	show(w, reading{i.Mono, i.Wall, i.Offset})
 }
 
 // stepClock steps the wall clock by a signed duration and shows the clock as it
@@ -50,76 +56,77 @@ func (s *Server) stepClock(w http.ResponseWriter, r *http.Request) {
 	s.showClock(w, r)
 }
 
-// showTruth gives the decisions that are kept, one JSON object a line, and in
-// X-Truth-Dropped how many older ones are lost. With follow=1 it gives those
-// from now on, as they come, until the server is closed. Where decisions were
-// lost on the way, a line {"dropped":N} stands in their place.
-func (s *Server) showTruth(w http.ResponseWriter, r *http.Request) {
-	follow := false
-	if text := r.URL.Query().Get("follow"); text != "" {
-		var err error
-		if follow, err = strconv.ParseBool(text); err != nil {
-			s.refuse(w, "follow must be 1 or 0")
-			return
-		}
-	}
-	first, last := s.truth.bounds()
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	w.Header().Set("X-Truth-Dropped", strconv.FormatInt(first-1, 10))
-	if follow {
-		s.followTruth(w, r, last)
-		return
-	}
-	_, _ = s.sendTruth(json.NewEncoder(w), first-1, last)
+// promised is a Promise with where it is asked, as JSON.
+type promised struct {
+	URL       string   `json:"url"`              // of the route
+	Socket    string   `json:"socket,omitempty"` // path of the unix socket that the URL is reached by
+	Mode      string   `json:"mode"`
+	Limit     string   `json:"limit"` // name
+	Algorithm string   `json:"algorithm"`
+	Contract  string   `json:"contract"`
+	Burst     int64    `json:"burst"` // 0: the contract has none
+	Rate      string   `json:"rate"`  // 0: the contract has none
+	Key       string   `json:"key"`
+	Store     string   `json:"store"`
+	Defects   []string `json:"defects"`
 }
 
-// followTruth sends what comes after the given record, and at the end what is
-// left.
-func (s *Server) followTruth(w http.ResponseWriter, r *http.Request, after int64) {
-	wake, stop := s.truth.follow()
-	defer stop()
-	flush := http.NewResponseController(w).Flush
-	out := json.NewEncoder(w)
-	for end := false; ; {
-		// Flushed at once even if there is nothing: the client has to know that
-		// no later decision escapes it.
-		_, last := s.truth.bounds()
-		var err error
-		if after, err = s.sendTruth(out, after, last); err != nil || flush() != nil || end {
-			return
-		}
-		select {
-		case <-wake:
-		case <-r.Context().Done():
-			return
-		case <-s.closing:
-			end = true
+// showLimits tells what is promised where.
+func (s *Server) showLimits(w http.ResponseWriter, _ *http.Request) {
+	all := []promised{}
+	for _, sign := range s.Signs() {
+		for _, p := range sign.Limits {
+			all = append(all, promised{
+				URL: sign.Place.URL + sign.Path, Socket: sign.Place.Socket, Mode: sign.Mode, Limit: p.Name, Algorithm: p.Algorithm,
+				Contract: string(p.Limit.Contract), Burst: p.Limit.Burst, Rate: p.Limit.Rate.String(),
+				Key: p.Key.String(), Store: p.Store, Defects: append([]string{}, p.Defects...),
+			})
 		}
 	}
+	show(w, all)
 }
 
-// sendTruth writes the records from the one after the given one to the last,
-// and tells up to which it has come.
-func (s *Server) sendTruth(out *json.Encoder, after, last int64) (int64, error) {
-	batch := make([]Truth, truthBatch)
-	for after < last {
-		n, dropped := s.truth.read(after, batch)
-		if dropped > 0 {
-			if err := out.Encode(map[string]int64{"dropped": dropped}); err != nil {
-				return after, err
-			}
+// status is what the server holds, as JSON.
+type status struct {
+	Keys        int   `json:"keys"`        // with a state; -1: a store cannot tell
+	Decisions   int64 `json:"decisions"`   // records of the truth ever made
+	Dropped     int64 `json:"dropped"`     // of these, that are kept no more
+	Waiting     int   `json:"waiting"`     // requests that are held back
+	Connections int   `json:"connections"` // open ones, without those of the admin side
+	Goroutines  int   `json:"goroutines"`
+	HeapBytes   int64 `json:"heap_bytes"` // in use and not yet swept
+}
+
+func (s *Server) showStatus(w http.ResponseWriter, _ *http.Request) {
+	first, last := s.truth.Bounds()
+	st := status{Decisions: last, Dropped: first - 1, Waiting: len(s.room.places), Connections: s.doors.open(), Goroutines: runtime.NumGoroutine()}
+	for _, b := range s.backings {
+		n := b.store.Len()
+		if n < 0 {
+			st.Keys = -1
+			break
 		}
-		for _, t := range batch[:n] {
-			if err := out.Encode(t); err != nil {
-				return after, err
-			}
-		}
-		after += dropped + int64(n)
+		st.Keys += n
 	}
-	return after, nil
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(heap)
+	st.HeapBytes = int64(heap[0].Value.Uint64())
+	show(w, st)
+}
+
+// showCertificate gives what a client has to trust.
+func (s *Server) showCertificate(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/x-pem-file")
+	w.Header().Set("Content-Length", strconv.Itoa(len(s.certificate.pem)))
+	_, _ = w.Write(s.certificate.pem)
+}
+
+func show(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
 }
 
 // refuse answers a request to the admin side that is not understood.
 func (s *Server) refuse(w http.ResponseWriter, detail string) {
-	s.write(w, problem(http.StatusBadRequest, noSpecialType, "", detail))
+	s.voice.Write(w, dialect.Problem(http.StatusBadRequest, detail), s.clock.Read().Wall)
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/ratehammer/ratehammer/cmd/target/dialect"
+	"github.com/ratehammer/ratehammer/cmd/target/truth"
 )
 
 func TestAdminClock(t *testing.T) {
@@ -38,7 +41,7 @@ func TestAdminClock(t *testing.T) {
 		}
 		res, body := fetch(t, method, s.AdminURL()+path, "", nil)
 		res.Body = io.NopCloser(strings.NewReader(body))
-		checkProblem(t, res, 400, noSpecialType)
+		checkProblem(t, res, 400, dialect.NoSpecialType)
 	}
 	if got := read("GET", "/clock").OffsetNS; got != -3e9 {
 		t.Errorf("after steps that were refused: got offset %d, want -3 s", got)
@@ -63,10 +66,17 @@ func TestAdminClock(t *testing.T) {
 	}
 }
 
-func lines(t *testing.T, body io.Reader) (records []Truth) {
+// fill adds records whose cost is their number.
+func fill(l *truth.Ledger, from, to int64) {
+	for i := from; i <= to; i++ {
+		l.Add([]truth.Record{{Cost: i}})
+	}
+}
+
+func lines(t *testing.T, body io.Reader) (records []truth.Record) {
 	t.Helper()
 	for dec := json.NewDecoder(body); ; {
-		var rec Truth
+		var rec truth.Record
 		if err := dec.Decode(&rec); err == io.EOF {
 			return records
 		} else if err != nil {
@@ -121,7 +131,7 @@ func TestFollow(t *testing.T) {
 	for range 300 {
 		fetch(t, "GET", s.URL(), "a", nil)
 	}
-	var first Truth
+	var first truth.Record
 	dec := json.NewDecoder(res.Body)
 	if err := dec.Decode(&first); err != nil || first.Seq != 2 || first.Key != "a" {
 		t.Errorf("first record: got %+v, %v, want number 2 of a", first, err)
@@ -182,12 +192,12 @@ func TestSlowFollower(t *testing.T) {
 	const records = 100_000
 	key := strings.Repeat("k", 60)
 	for range records {
-		s.truth.add(Truth{Key: key})
+		s.truth.Add([]truth.Record{{Key: key}})
 	}
 	seen, lost := int64(0), int64(0)
 	for dec := json.NewDecoder(res.Body); seen+lost < records; {
 		var line struct {
-			Truth
+			truth.Record
 			Dropped int64 `json:"dropped"`
 		}
 		if err := dec.Decode(&line); err != nil {

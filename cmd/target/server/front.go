@@ -6,27 +6,29 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
 )
 
-// front is what a server checks beside the limit: in front of the limiter, and
-// between the limiter and the work.
+// front is what a route checks beside its limits: in front of them, and between
+// them and the work.
 type front interface {
 	// before reads the whole request. It gives the answer to one that does not
-	// get to the limiter, or nil.
-	before(w http.ResponseWriter, r *http.Request) *answer
-	// enter takes a place for a request that the limiter has admitted. It gives
-	// the answer to one that gets no place, or nil. It is called in the critical
-	// section of the decision and must not wait.
-	enter() *answer
+	// get to the limits, or nil.
+	before(w http.ResponseWriter, r *http.Request) *dialect.Answer
+	// enter takes a place for a request that the limits have admitted. It gives
+	// the answer to one that gets no place, or nil. It is called where the truth
+	// of the decision is settled and must not wait.
+	enter() *dialect.Answer
 	// work does what was asked for, and gives the place back.
 	work(ctx context.Context)
 }
 
-// frontKind is one mode of a server that can be named.
+// frontKind is one mode of a route that can be named.
 type frontKind struct {
 	mode.Doc
-	build func(*mode.Reader) (front, error)
+	exempt []string // paths that are not limited unless the route names its own
+	build  func(*mode.Reader) (front, error)
 }
 
 func frontKinds() []frontKind {
@@ -36,16 +38,28 @@ func frontKinds() []frontKind {
 	}
 }
 
-func newFront(m mode.Mode) (front, error) {
+// findFront gives the mode of a route, of which the zero one is plain.
+func findFront(m mode.Mode) (frontKind, mode.Mode, error) {
+	if m.IsZero() {
+		m = mode.Mode{Name: "plain"}
+	}
 	for _, k := range frontKinds() {
 		if k.Name == m.Name {
-			return k.build(m.Read(k.Example))
+			return k, m, nil
 		}
 	}
-	return nil, mode.Unknown("mode", m.Name, Modes())
+	return frontKind{}, m, mode.Unknown("mode", m.Name, Modes())
 }
 
-// Modes describes what a server can check beside the limit.
+func newFront(m mode.Mode) (front, error) {
+	k, m, err := findFront(m)
+	if err != nil {
+		return nil, err
+	}
+	return k.build(m.Read(k.Example))
+}
+
+// Modes describes what a route can check beside its limits.
 func Modes() []mode.Doc {
 	var docs []mode.Doc
 	for _, k := range frontKinds() {
@@ -54,7 +68,7 @@ func Modes() []mode.Doc {
 	return docs
 }
 
-// plainMaxBody is what a plain server reads of a body, in bytes.
+// plainMaxBody is what a plain route reads of a body, in bytes.
 const plainMaxBody = 1 << 20
 
 func plainKind() frontKind {
@@ -70,10 +84,10 @@ func plainKind() frontKind {
 	}
 }
 
-// plain checks nothing but the limit.
-type plain struct{ tooLarge, broken *answer }
+// plain checks nothing but the limits.
+type plain struct{ tooLarge, broken *dialect.Answer }
 
-func (p plain) before(w http.ResponseWriter, r *http.Request) *answer {
+func (p plain) before(w http.ResponseWriter, r *http.Request) *dialect.Answer {
 	if r.Body == http.NoBody {
 		return nil
 	}
@@ -87,6 +101,6 @@ func (p plain) before(w http.ResponseWriter, r *http.Request) *answer {
 	return nil
 }
 
-func (p plain) enter() *answer { return nil }
+func (p plain) enter() *dialect.Answer { return nil }
 
 func (p plain) work(context.Context) {}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -11,8 +12,8 @@ import (
 	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/clock"
+	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
-	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // b = 10, r = 2/s: of 13 at once 10 pass; the next token takes 500 ms, 1 in
@@ -23,12 +24,12 @@ func TestVolley(t *testing.T) {
 		res := r.get("alice")
 		if i < 10 {
 			body, _ := io.ReadAll(res.Body)
-			if res.StatusCode != 200 || string(body) != "ok\n" || res.Header.Get("Retry-After") != "" {
+			if res.StatusCode != 200 || !strings.HasPrefix(string(body), fmt.Sprintf("ok\ndefault: %d of 10 left", 9-i)) || res.Header.Get("Retry-After") != "" {
 				t.Errorf("request %d: got %d %q %v, want a plain 200", i, res.StatusCode, body, res.Header)
 			}
 			continue
 		}
-		checkProblem(t, res, 429, quotaExceeded)
+		checkProblem(t, res, 429, dialect.QuotaExceeded)
 		if got := res.Header.Get("Retry-After"); got != "1" {
 			t.Errorf("request %d: got Retry-After %q, want 1", i, got)
 		}
@@ -82,11 +83,10 @@ func TestRetryAfterRoundsUp(t *testing.T) {
 func TestKeysStaySecret(t *testing.T) {
 	const secret = "s3cr3t-k3y"
 	var log bytes.Buffer
-	cfg := byHeader(t, "token-bucket{burst=1,rate=1/h}")
-	cfg.CostHeader = "X-Cost"
+	cfg := withCost(t, "token-bucket{burst=1,rate=1/h}")
 	cfg.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	for _, m := range []string{"plain", "order", "order{backend=dead}", "order{pending=0}", "order{max-body=1}"} {
-		cfg.Mode = parse(t, m)
+		cfg.Routes = []Route{{Limits: []string{DefaultName}, Mode: parse(t, m)}}
 		r := newRig(t, cfg)
 		for _, body := range []string{"", secret, `"` + secret + `"`} {
 			for _, cost := range []string{"", "1", secret, "99"} {
@@ -108,9 +108,13 @@ func TestKeysStaySecret(t *testing.T) {
 	}
 }
 
+// withCost is a limit whose cost is in X-Cost.
+func withCost(t *testing.T, limit string) Config {
+	return Config{Limits: []Limit{{Name: DefaultName, Algorithm: parse(t, limit), Key: parseKey(t, "header:X-Api-Key"), CostHeader: "X-Cost"}}}
+}
+
 func TestCost(t *testing.T) {
-	cfg := byHeader(t, "token-bucket{burst=5,rate=1/h}")
-	cfg.CostHeader = "X-Cost"
+	cfg := withCost(t, "token-bucket{burst=5,rate=1/h}")
 	tests := []struct {
 		cost   string
 		status int
@@ -145,7 +149,7 @@ func TestCost(t *testing.T) {
 	req := request("GET", "/", "b", "")
 	req.Header.Set("X-Cost", "6")
 	r.do(req)
-	if got := r.local.table.Len(); got != 1 {
+	if got := r.backings[0].store.Len(); got != 1 {
 		t.Errorf("got %d keys, want 1", got)
 	}
 }
@@ -226,7 +230,7 @@ func TestWallClockOverHTTP(t *testing.T) {
 func TestPlainBodies(t *testing.T) {
 	r := newRig(t, byHeader(t, "token-bucket{burst=2,rate=1/h}"))
 	res := r.do(request("POST", "/", "a", strings.Repeat("x", plainMaxBody+1)))
-	checkProblem(t, res, 413, noSpecialType)
+	checkProblem(t, res, 413, dialect.NoSpecialType)
 	if got, want := r.statuses("a", 3), (map[int]int{200: 2, 429: 1}); !maps.Equal(got, want) {
 		t.Errorf("after a 413: got %v, want %v", got, want)
 	}
@@ -243,9 +247,9 @@ func TestBuildErrors(t *testing.T) {
 	}{
 		{"limit", Config{Limit: mode.Mode{Name: "token-buckets"}}, "did you mean token-bucket?"},
 		{"defect", Config{Defects: []mode.Mode{{Name: "wallclock"}}}, "did you mean wall-clock?"},
-		{"mode", Config{Mode: mode.Mode{Name: "ordered"}}, "did you mean order?"},
-		{"mode settings", Config{Mode: parse(t, "order{pending=-1,work=2h,max-body=2000000}")}, "pending: give 0 to"},
-		{"plain takes none", Config{Mode: parse(t, "plain{x}")}, "no settings are taken"},
+		{"mode", Config{Routes: []Route{{Mode: mode.Mode{Name: "ordered"}}}}, "did you mean order?"},
+		{"mode settings", Config{Routes: []Route{{Mode: parse(t, "order{pending=-1,work=2h,max-body=2000000}")}}}, "pending: give 0 to"},
+		{"plain takes none", Config{Routes: []Route{{Mode: parse(t, "plain{x}")}}}, "no settings are taken"},
 	}
 	for _, tt := range tests {
 		if _, err := build(tt.cfg, clock.New(start, nil)); err == nil || !strings.Contains(err.Error(), tt.says) {
@@ -257,8 +261,8 @@ func TestBuildErrors(t *testing.T) {
 // The zero Config is a right server with one budget for all.
 func TestZeroConfig(t *testing.T) {
 	r := newRig(t, Config{})
-	p := r.Promise()
-	if p.Burst != 10 || p.Rate.PerSecond() != 5 || p.Key != (scenarios.Key{}) {
+	p := r.limits[0].promise()
+	if p.Limit.Burst != 10 || p.Limit.Rate.PerSecond() != 5 || p.Key.String() != "none" {
 		t.Errorf("promise: got %v, want 10 tokens and 5/s for all", p)
 	}
 	if got, want := r.statuses("", 13), (map[int]int{200: 10, 429: 3}); !maps.Equal(got, want) {

@@ -7,16 +7,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"path"
-	"strings"
 	"time"
 
+	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
 )
 
 const (
 	maxPending = 1 << 20     // keeps a slip of the keyboard from becoming gigabytes
-	maxWork    = time.Minute // well below requestTimeout, at which net/http takes the client for gone
+	maxWork    = time.Minute // a backend that takes longer is a dead one
 )
 
 func orderKind() frontKind {
@@ -27,7 +26,8 @@ func orderKind() frontKind {
 			Example:  "order{max-body=65536,pending=32,backend=up,work=0s}",
 			Text:     "As in front of a slow backend: too large a body is 413, a body that is not JSON 400, then the limit, a dead backend 503, too many pending 429; GET /health and /static/ are never limited. The example shows the defaults.",
 		},
-		build: buildOrder,
+		exempt: []string{"/health", "/static/"},
+		build:  buildOrder,
 	}
 }
 
@@ -43,37 +43,36 @@ func buildOrder(r *mode.Reader) (front, error) {
 		return nil, err
 	}
 	o := &order{
-		maxBody:   maxBody,
-		places:    make(chan struct{}, pending),
-		dead:      backend == "dead",
-		duration:  work,
-		unlimited: ok(),
-		tooLarge:  tooLarge(maxBody),
-		broken:    broken(),
-		notJSON:   problem(http.StatusBadRequest, noSpecialType, "", "the body is not JSON; nothing was spent"),
-		down:      problem(http.StatusServiceUnavailable, noSpecialType, "", "the backend is down"),
-		busy: problem(http.StatusTooManyRequests, reducedCapacity, "Too much to do",
+		maxBody:  maxBody,
+		places:   make(chan struct{}, pending),
+		dead:     backend == "dead",
+		duration: work,
+		tooLarge: tooLarge(maxBody),
+		broken:   broken(),
+		notJSON:  dialect.Problem(http.StatusBadRequest, "the body is not JSON; nothing was spent"),
+		down:     dialect.Problem(http.StatusServiceUnavailable, "the backend is dead; the tokens were spent"),
+		busy: dialect.Busy(http.StatusTooManyRequests, "Too much to do",
 			"too many requests of all clients together are pending; the limit of this client is not the cause"),
 	}
 	// When a place comes free nobody knows: a second is a polite guess.
-	o.busy.retryAfter = "1"
+	o.busy.Wait = time.Second
 	return o, nil
 }
 
 // order is the order of checks of a server in front of a slow backend. Those
-// before the limit spend no token; those behind it have spent one.
+// before the limits spend no token; those behind them have spent one.
 type order struct {
 	maxBody  int64         // bytes
 	places   chan struct{} // holds one value for each pending request
 	dead     bool          // whether the backend is
 	duration time.Duration // that the backend takes
 
-	unlimited, tooLarge, broken, notJSON, down, busy *answer
+	tooLarge, broken, notJSON, down, busy *dialect.Answer
 }
 
 // before lets pass what has no body, whatever its method, and a body that is
 // one JSON value, whatever its type is said to be.
-func (o *order) before(w http.ResponseWriter, r *http.Request) *answer {
+func (o *order) before(w http.ResponseWriter, r *http.Request) *dialect.Answer {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, o.maxBody))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
@@ -82,24 +81,12 @@ func (o *order) before(w http.ResponseWriter, r *http.Request) *answer {
 		return o.broken
 	case len(body) > 0 && !json.Valid(body):
 		return o.notJSON
-	case isUnlimited(r):
-		return o.unlimited
 	}
 	return nil
 }
 
-// isUnlimited looks at the path as a file server would: /static/../play is the
-// page /play, and not a way around the limit.
-func isUnlimited(r *http.Request) bool {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return false
-	}
-	p := path.Clean("/" + r.URL.Path)
-	return p == "/health" || strings.HasPrefix(p, "/static/")
-}
-
 // enter takes one of the places, of which all clients have the same ones.
-func (o *order) enter() *answer {
+func (o *order) enter() *dialect.Answer {
 	if o.dead {
 		return o.down
 	}
@@ -114,22 +101,13 @@ func (o *order) enter() *answer {
 // work takes the backend's time, or until the client has gone away.
 func (o *order) work(ctx context.Context) {
 	defer func() { <-o.places }()
-	if o.duration == 0 {
-		return
-	}
-	t := time.NewTimer(o.duration)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
+	hold(ctx, o.duration)
 }
 
-func tooLarge(limit int64) *answer {
-	return problem(http.StatusRequestEntityTooLarge, noSpecialType, "",
-		fmt.Sprintf("the body is larger than %d bytes; nothing was spent", limit))
+func tooLarge(limit int64) *dialect.Answer {
+	return dialect.Problem(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes; nothing was spent", limit))
 }
 
-func broken() *answer {
-	return problem(http.StatusBadRequest, noSpecialType, "", "the body could not be read to its end; nothing was spent")
+func broken() *dialect.Answer {
+	return dialect.Problem(http.StatusBadRequest, "the body could not be read to its end; nothing was spent")
 }

@@ -12,12 +12,11 @@ import (
 	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/clock"
+	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 )
 
 func newOrder(t *testing.T, limit, order string) *rig {
-	cfg := byHeader(t, limit)
-	cfg.Mode = parse(t, order)
-	return newRig(t, cfg)
+	return newRig(t, routed(t, limit, Route{Mode: parse(t, order)}))
 }
 
 // Each check comes before all that stand below it: a request that fails several
@@ -32,11 +31,11 @@ func TestOrderOfChecks(t *testing.T) {
 		status int
 		kind   string
 	}{
-		{"too large comes before malformed and spent", "order{backend=dead}", true, large, 413, noSpecialType},
-		{"malformed comes before spent", "order{backend=dead}", true, "{", 400, noSpecialType},
-		{"spent comes before dead", "order{backend=dead}", true, "{}", 429, quotaExceeded},
-		{"dead comes before pending", "order{backend=dead,pending=0}", false, "{}", 503, noSpecialType},
-		{"pending comes last", "order{pending=0}", false, "{}", 429, reducedCapacity},
+		{"too large comes before malformed and spent", "order{backend=dead}", true, large, 413, dialect.NoSpecialType},
+		{"malformed comes before spent", "order{backend=dead}", true, "{", 400, dialect.NoSpecialType},
+		{"spent comes before dead", "order{backend=dead}", true, "{}", 429, dialect.QuotaExceeded},
+		{"dead comes before pending", "order{backend=dead,pending=0}", false, "{}", 503, dialect.NoSpecialType},
+		{"pending comes last", "order{pending=0}", false, "{}", 429, dialect.ReducedCapacity},
 	}
 	for _, tt := range tests {
 		r := newOrder(t, "token-bucket{burst=1,rate=1/h}", tt.mode)
@@ -137,8 +136,7 @@ func TestUnlimitedPaths(t *testing.T) {
 // Two places, one second of work, all clients share them. In virtual time.
 func TestPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := byHeader(t, "token-bucket{burst=10,rate=1/h}")
-		cfg.Mode = parse(t, "order{pending=2,work=1s}")
+		cfg := routed(t, "token-bucket{burst=10,rate=1/h}", Route{Mode: parse(t, "order{pending=2,work=1s}")})
 		s, err := build(cfg, clock.New(time.Now(), nil))
 		if err != nil {
 			t.Fatal(err)
@@ -148,13 +146,13 @@ func TestPending(t *testing.T) {
 		took := map[int][]time.Duration{} // by status
 		ask := func(key string) {
 			w := httptest.NewRecorder()
-			s.handle(w, request("POST", "/", key, "{}"))
+			s.routes[0].handle(w, request("POST", "/", key, "{}"))
 			res := w.Result()
 			mu.Lock()
 			defer mu.Unlock()
 			took[res.StatusCode] = append(took[res.StatusCode], time.Since(began))
 			if res.StatusCode == http.StatusTooManyRequests {
-				checkProblem(t, res, 429, reducedCapacity)
+				checkProblem(t, res, 429, dialect.ReducedCapacity)
 				if got := res.Header.Get("Retry-After"); got != "1" {
 					t.Errorf("shed: got Retry-After %q, want 1", got)
 				}
@@ -196,8 +194,7 @@ func TestPending(t *testing.T) {
 // A client that goes away gives its place back at once.
 func TestPendingClientGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := byHeader(t, "token-bucket{burst=10,rate=1/h}")
-		cfg.Mode = parse(t, "order{pending=1,work=1m}")
+		cfg := routed(t, "token-bucket{burst=10,rate=1/h}", Route{Mode: parse(t, "order{pending=1,work=1m}")})
 		s, err := build(cfg, clock.New(time.Now(), nil))
 		if err != nil {
 			t.Fatal(err)
@@ -205,14 +202,14 @@ func TestPendingClientGone(t *testing.T) {
 		ctx, goAway := context.WithCancel(t.Context())
 		began := time.Now()
 		var wg sync.WaitGroup
-		wg.Go(func() { s.handle(httptest.NewRecorder(), request("GET", "/", "a", "").WithContext(ctx)) })
+		wg.Go(func() { s.routes[0].handle(httptest.NewRecorder(), request("GET", "/", "a", "").WithContext(ctx)) })
 		synctest.Wait()
 		goAway()
 		wg.Wait()
 		if got := time.Since(began); got != 0 {
 			t.Errorf("gone after %v, want 0s", got)
 		}
-		if got := len(s.front.(*order).places); got != 0 {
+		if got := len(s.routes[0].front.(*order).places); got != 0 {
 			t.Errorf("got %d places taken, want 0", got)
 		}
 	})

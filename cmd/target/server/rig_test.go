@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/clock"
+	"github.com/ratehammer/ratehammer/cmd/target/key"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
@@ -51,6 +52,23 @@ func byHeader(t testing.TB, limit string, defects ...string) Config {
 	return cfg
 }
 
+// routed is the same with one route of its own.
+func routed(t testing.TB, limit string, r Route) Config {
+	cfg := byHeader(t, limit)
+	r.Limits = []string{DefaultName}
+	cfg.Routes = []Route{r}
+	return cfg
+}
+
+func parseKey(t testing.TB, s string) key.Key {
+	t.Helper()
+	k, err := key.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
 func request(method, target, key, body string) *http.Request {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	if key != "" {
@@ -62,7 +80,7 @@ func request(method, target, key, body string) *http.Request {
 func (r *rig) do(req *http.Request) *http.Response {
 	r.t.Helper()
 	w := httptest.NewRecorder()
-	r.handle(w, req)
+	r.router(r.cfg.Listeners[0].name()).ServeHTTP(w, req)
 	return w.Result()
 }
 
@@ -80,6 +98,7 @@ func (r *rig) statuses(key string, n int) map[int]int {
 type problemBody struct {
 	Type, Title, Detail string
 	Status              int
+	Violated            []string `json:"violated-policies"`
 }
 
 // checkProblem wants a problem of this status and type, that is not cached.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ratehammer/ratehammer/cmd/target/dialect"
+	"github.com/ratehammer/ratehammer/cmd/target/truth"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
@@ -51,8 +53,7 @@ func fetch(t testing.TB, method, url, key string, body io.Reader) (*http.Respons
 // The decision is not made before the last byte of the body is there.
 func TestHeldBackBodyHoldsBackDecision(t *testing.T) {
 	for _, m := range []string{"plain", "order"} {
-		cfg := byHeader(t, "token-bucket{burst=1,rate=1/h}")
-		cfg.Mode = parse(t, m)
+		cfg := routed(t, "token-bucket{burst=1,rate=1/h}", Route{Mode: parse(t, m)})
 		s := startServer(t, cfg)
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
 		if err != nil {
@@ -79,15 +80,14 @@ func TestOrderOverSockets(t *testing.T) {
 		status     int
 		kind       string
 	}{
-		{"order", strings.Repeat("x", 1<<20), 413, noSpecialType},
-		{"order", "{", 400, noSpecialType},
+		{"order", strings.Repeat("x", 1<<20), 413, dialect.NoSpecialType},
+		{"order", "{", 400, dialect.NoSpecialType},
 		{"order", "{}", 200, ""},
-		{"order{backend=dead}", "{}", 503, noSpecialType},
-		{"order{pending=0}", "{}", 429, reducedCapacity},
+		{"order{backend=dead}", "{}", 503, dialect.NoSpecialType},
+		{"order{pending=0}", "{}", 429, dialect.ReducedCapacity},
 	}
 	for _, tt := range tests {
-		cfg := byHeader(t, "token-bucket{burst=1,rate=1/h}")
-		cfg.Mode = parse(t, tt.mode)
+		cfg := routed(t, "token-bucket{burst=1,rate=1/h}", Route{Mode: parse(t, tt.mode)})
 		s := startServer(t, cfg)
 		res, body := fetch(t, "POST", s.URL()+"/play", "a", strings.NewReader(tt.body))
 		res.Body = io.NopCloser(strings.NewReader(body))
@@ -144,7 +144,7 @@ func TestOptionsStarIsLimited(t *testing.T) {
 
 // A request under way is answered, and then nobody is there any more.
 func TestCloseLetsRequestsFinish(t *testing.T) {
-	s := startServer(t, Config{Mode: parse(t, "order{work=100ms}")})
+	s := startServer(t, Config{Routes: []Route{{Limits: []string{DefaultName}, Mode: parse(t, "order{work=100ms}")}}})
 	feed, err := http.Get(s.AdminURL() + "/truth?follow=1")
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestCloseLetsRequestsFinish(t *testing.T) {
 		res.Body.Close()
 		status <- res.StatusCode
 	}()
-	if err := json.NewDecoder(feed.Body).Decode(new(Truth)); err != nil { // it is at work
+	if err := json.NewDecoder(feed.Body).Decode(new(truth.Record)); err != nil { // it is at work
 		t.Fatal(err)
 	}
 	for range 2 { // closing again does nothing
@@ -179,7 +179,7 @@ func TestCloseLetsRequestsFinish(t *testing.T) {
 func TestListenErrors(t *testing.T) {
 	s := startServer(t, Config{})
 	taken := strings.TrimPrefix(s.URL(), "http://")
-	for _, cfg := range []Config{{Listen: taken}, {Admin: taken}, {Listen: "nonsense"}} {
+	for _, cfg := range []Config{{Listeners: []Listener{{Address: taken}}}, {Admin: taken}, {Listeners: []Listener{{Address: "nonsense"}}}, {Admin: "nonsense"}} {
 		other, err := Start(cfg)
 		if err == nil {
 			other.Close()
@@ -200,7 +200,7 @@ func TestStartLeavesNothingOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	free.Close()
-	if other, err := Start(Config{Listen: free.Addr().String(), Admin: strings.TrimPrefix(s.URL(), "http://")}); err == nil {
+	if other, err := Start(Config{Listeners: []Listener{{Address: free.Addr().String()}}, Admin: strings.TrimPrefix(s.URL(), "http://")}); err == nil {
 		other.Close()
 		t.Fatal("got a server, want an error")
 	}
@@ -238,10 +238,10 @@ func TestAddresses(t *testing.T) {
 		{net.TCPAddr{IP: net.IPv6loopback, Port: 80}, "http://[::1]:80", true},
 	}
 	for _, tt := range tests {
-		if got := urlOf(&tt.address); got != tt.url {
+		if got := urlOf(&tt.address, false); got != tt.url {
 			t.Errorf("%v: got %s, want %s", &tt.address, got, tt.url)
 		}
-		if got := isLoopback(&tt.address); got != tt.loopback {
+		if got := isLocal(&tt.address); got != tt.loopback {
 			t.Errorf("%v: got loopback %v, want %v", &tt.address, got, tt.loopback)
 		}
 	}

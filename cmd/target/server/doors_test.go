@@ -1,0 +1,107 @@
+package server
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// piped is a connection without a network, and whether its other end has been
+// closed.
+func piped(t *testing.T, d *doors) (*visitor, func() bool) {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	t.Cleanup(func() { ours.Close(); theirs.Close() })
+	v := d.admit(ours).(*visitor)
+	return v, func() bool {
+		theirs.SetReadDeadline(time.Now())
+		_, err := theirs.Read(make([]byte, 1))
+		return err == io.EOF
+	}
+}
+
+// When all places are taken the one goes that nothing was heard of for longest,
+// and not one that is being answered.
+func TestDoors(t *testing.T) {
+	d := newDoors(3)
+	var out []func() bool
+	var in []*visitor
+	for i := range 3 {
+		v, gone := piped(t, d)
+		v.since.Store(int64(i))
+		in, out = append(in, v), append(out, gone)
+	}
+	in[0].begin() // has been here longest, and is being answered
+	_, fourth := piped(t, d)
+	if out[0]() || !out[1]() || out[2]() || fourth() || d.open() != 3 {
+		t.Errorf("got gone %v %v %v %v and %d open, want only the second gone", out[0](), out[1](), out[2](), fourth(), d.open())
+	}
+	in[0].end() // heard of just now
+	_, fifth := piped(t, d)
+	if out[0]() || !out[2]() || fifth() {
+		t.Errorf("got gone %v %v %v, want only the third", out[0](), out[2](), fifth())
+	}
+}
+
+// Where all are being answered, who comes is sent away.
+func TestDoorsAllBusy(t *testing.T) {
+	d := newDoors(2)
+	for range 2 {
+		v, _ := piped(t, d)
+		v.begin()
+	}
+	third, gone := piped(t, d)
+	if !gone() || d.open() != 2 {
+		t.Errorf("got gone %v and %d open, want the third gone", gone(), d.open())
+	}
+	third.Close() // again, as net/http does
+	if d.open() != 2 {
+		t.Errorf("got %d open, want 2", d.open())
+	}
+}
+
+// Connections that send nothing, or a header that never ends, take the places of
+// each other: whoever asks something is answered.
+func TestSlowClientsDoNotLockOthersOut(t *testing.T) {
+	cfg := byHeader(t, "token-bucket{burst=1000000,rate=1/h}")
+	cfg.MaxConns = 20
+	s := startServer(t, cfg)
+	kept, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	answers := bufio.NewReader(kept)
+	askKept := func() error {
+		fmt.Fprint(kept, "GET / HTTP/1.1\r\nHost: x\r\nX-Api-Key: kept\r\n\r\n")
+		res, err := http.ReadResponse(answers, nil)
+		if err == nil {
+			_, err = io.Copy(io.Discard, res.Body)
+		}
+		return err
+	}
+	for i := range 200 {
+		slow, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer slow.Close()
+		fmt.Fprint(slow, "GET / HTTP/1.1\r\nHost: x\r\n"[:i%26])
+		if err := askKept(); err != nil { // a client that asks all the time
+			t.Fatalf("after %d slow connections: %v", i+1, err)
+		}
+		if i%10 == 0 {
+			if got := statusOf(s.URL(), "new"); got != 200 {
+				t.Fatalf("a new client after %d slow connections: got %d, want 200", i+1, got)
+			}
+		}
+	}
+	if got := s.doors.open(); got > 20 {
+		t.Errorf("got %d connections open, want at most 20", got)
+	}
+}

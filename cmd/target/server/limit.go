@@ -1,0 +1,144 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ratehammer/ratehammer/cmd/target/clock"
+	"github.com/ratehammer/ratehammer/cmd/target/defect"
+	"github.com/ratehammer/ratehammer/cmd/target/dialect"
+	"github.com/ratehammer/ratehammer/cmd/target/limiter"
+	"github.com/ratehammer/ratehammer/cmd/target/store"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// maxDelay is how long a request is held back at most. A limit that would hold
+// one back longer is refused when the server starts, as far as it can be seen
+// from its promise, and the request is turned away if not.
+const maxDelay = 10 * time.Minute
+
+// limit is one limit in force.
+type limit struct {
+	Limit
+	parts   defect.Parts
+	most    int64       // tokens that one request can ask for
+	quota   int64       // tokens that a key which was never used has
+	instead store.Limit // what is kept to in this process while the store is down
+	backing *backing    // where its states are
+	index   int         // among the limits of the backing
+}
+
+// Check says what is wrong with the limit by itself, or nil.
+func (l Limit) Check() error {
+	// Its clock only has to be one that a defect can change.
+	_, err := l.build(clock.New(time.Unix(0, 0), func() int64 { return 0 }))
+	return err
+}
+
+// checkWords is the error of what would break a header or a list.
+func (l Limit) checkWords() error {
+	if strings.ContainsFunc(l.Name, func(c rune) bool { return c < ' ' || c > '~' }) || len(l.Name) > 64 {
+		return fmt.Errorf("name %q: give at most 64 letters, digits and signs of ASCII", l.Name)
+	}
+	if strings.ContainsFunc(l.CostHeader, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c) }) {
+		return fmt.Errorf("cost header %q: give the name of a header", l.CostHeader)
+	}
+	return nil
+}
+
+func (l Limit) name() string {
+	if l.Name == "" {
+		return DefaultName
+	}
+	return l.Name
+}
+
+func (l Limit) build(c *clock.Clock) (*limit, error) {
+	l.Name = l.name()
+	if err := l.checkWords(); err != nil {
+		return nil, err
+	}
+	if _, err := newOpener(l.Store); err != nil {
+		return nil, err
+	}
+	algorithm, err := limiter.New(l.Algorithm)
+	if err != nil {
+		return nil, err
+	}
+	parts := defect.Right(algorithm, c)
+	if err := defect.Apply(&parts, l.Defects); err != nil {
+		return nil, err
+	}
+	p := parts.Algorithm.Promise()
+	if longest := p.Rate.Time(p.Burst); p.Contract == scenarios.Queue && longest > maxDelay {
+		return nil, fmt.Errorf("%s: the last in the queue would wait %v, and no request is held back longer than %v; give a smaller burst or a faster rate", l.Algorithm.Name, longest, maxDelay)
+	}
+	built := &limit{Limit: l, parts: parts, instead: store.Limit{Algorithm: parts.Algorithm, Now: parts.Now}}
+	if !l.Fallback.IsZero() {
+		fallback, err := limiter.New(l.Fallback)
+		if err != nil {
+			return nil, fmt.Errorf("fallback: %w", err)
+		}
+		right := defect.Right(fallback, c)
+		built.instead = store.Limit{Algorithm: right.Algorithm, Now: right.Now}
+	}
+	built.measure()
+	return built, nil
+}
+
+// measure finds what the algorithm says of itself only when it is asked: how
+// much a key has, and how much one request can ask for.
+func (l *limit) measure() {
+	a := l.parts.Algorithm
+	now := l.parts.Now(l.parts.Clock.Read())
+	l.quota = a.View(a.Fresh(now), now).Limit
+	l.most = l.quota
+	var never *limiter.CostError
+	if _, err := a.Decide(a.Fresh(now), now, 0); errors.As(err, &never) {
+		l.most = never.Most
+	}
+}
+
+// policy is the limit as clients are told of it.
+func (l *limit) policy() dialect.Policy {
+	return dialect.Policy{
+		Name:       l.Name,
+		Promise:    l.parts.Algorithm.Promise(),
+		Quota:      l.quota,
+		Shared:     l.Key.String() == "none",
+		RetryAfter: l.parts.RetryAfter,
+	}
+}
+
+// cost is how many tokens a request asks for: 1 unless the header says
+// otherwise. It is not ok if the header does not hold a number.
+func (l *limit) cost(r *http.Request) (cost int64, ok bool) {
+	if l.CostHeader == "" {
+		return 1, true
+	}
+	text := r.Header.Get(l.CostHeader)
+	if text == "" {
+		return 1, true
+	}
+	cost, err := strconv.ParseInt(text, 10, 64)
+	return cost, err == nil
+}
+
+// noKey is the answer to a request that does not show its client.
+func (l *limit) noKey() *dialect.Answer {
+	return dialect.Problem(http.StatusBadRequest,
+		fmt.Sprintf("the request has no %s, by which the limit %s tells clients apart; nothing was spent", l.Key.Words(), l.Name))
+}
+
+// badCost is the answer to a cost that is no number or can never be had.
+func (l *limit) badCost() *dialect.Answer {
+	if l.CostHeader == "" {
+		return dialect.Problem(http.StatusBadRequest, fmt.Sprintf("the limit %s can never admit a request; nothing was spent", l.Name))
+	}
+	return dialect.Problem(http.StatusBadRequest,
+		fmt.Sprintf("the cost in header %s must be a whole number from 1 to %d; nothing was spent", l.CostHeader, l.most))
+}

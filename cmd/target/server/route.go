@@ -1,0 +1,185 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ratehammer/ratehammer/cmd/target/dialect"
+	"github.com/ratehammer/ratehammer/cmd/target/limiter"
+)
+
+// route is a Route in force.
+type route struct {
+	Route
+	server   *Server
+	limits   []*limit
+	backing  *backing // of all limits; nil: there are none
+	releases bool     // whether a limit has to know when a request is done
+	front    front
+	voice    *dialect.Voice
+	status   int // of a refusal
+
+	admitted, noContent *dialect.Answer
+	noKey, badCost      []*dialect.Answer // by limit
+	visits              sync.Pool         // of *visit
+}
+
+// Check says what is wrong with the route by itself, or nil. Whether its limits
+// and listeners exist is not asked.
+func (r Route) Check() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if _, err := newFront(r.Mode); err != nil {
+		faults = append(faults, err)
+	}
+	if err := r.Answers.Check(); err != nil {
+		faults = append(faults, err)
+	}
+	for _, p := range append([]string{r.path()}, r.Exempt...) {
+		if p != path.Clean(p) && p != path.Clean(p)+"/" || !strings.HasPrefix(p, "/") {
+			fault("path %q: write one such as %s", p, path.Clean("/"+p))
+		}
+	}
+	if len(r.Limits) > dialect.MaxPolicies {
+		fault("%d limits on one route: at most %d can be asked together", len(r.Limits), dialect.MaxPolicies)
+	}
+	for i, name := range r.Limits {
+		if slices.Contains(r.Limits[:i], name) {
+			fault("limit %s is named twice: a request asks it once", name)
+		}
+	}
+	faults = append(faults, r.checkMethods()...)
+	return errors.Join(faults...)
+}
+
+// path is the path of the route, without a slash at the end.
+func (r Route) path() string {
+	if r.Path == "" {
+		return "/"
+	}
+	return r.Path
+}
+
+// Covers reports whether the route is asked by requests to the path p, which is
+// clean.
+func (r Route) Covers(p string) bool {
+	own := strings.TrimSuffix(r.path(), "/")
+	return p == own || strings.HasPrefix(p, own+"/")
+}
+
+// servedOn reports whether requests that come to a listener get to the route.
+func (r Route) servedOn(listener string) bool {
+	return len(r.Listeners) == 0 || slices.Contains(r.Listeners, listener)
+}
+
+// build makes the route with its limits, of which all have to be in one store.
+func (r Route) build(s *Server) (*route, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	kind, m, err := findFront(r.Mode)
+	if err != nil {
+		return nil, err
+	}
+	r.Mode = m
+	if r.Exempt == nil {
+		r.Exempt = kind.exempt
+	}
+	rt := &route{Route: r, server: s, admitted: dialect.OK(), noContent: dialect.NewAnswer(http.StatusNoContent, "", nil)}
+	if rt.front, err = newFront(m); err != nil {
+		return nil, err
+	}
+	if err := rt.addLimits(); err != nil {
+		return nil, err
+	}
+	rt.visits.New = func() any { return newVisit(rt) }
+	return rt, nil
+}
+
+func (rt *route) addLimits() error {
+	var policies []dialect.Policy
+	for _, name := range rt.Limits {
+		// The Config has been checked: there is this limit, and all are in one store.
+		l := rt.server.limits[slices.IndexFunc(rt.server.limits, func(l *limit) bool { return l.Name == name })]
+		rt.backing = l.backing
+		_, releases := l.parts.Algorithm.(limiter.Releaser)
+		rt.releases = rt.releases || releases
+		rt.limits = append(rt.limits, l)
+		rt.noKey = append(rt.noKey, l.noKey())
+		rt.badCost = append(rt.badCost, l.badCost())
+		policies = append(policies, l.policy())
+	}
+	if rt.status = rt.Answers.Status; rt.status == 0 {
+		rt.status = http.StatusTooManyRequests
+	}
+	var err error
+	rt.voice, err = dialect.New(rt.Answers, policies)
+	return err
+}
+
+// handle answers one request. It has arrived in full before a limit is asked, so
+// that a client which holds back its last byte holds back the decision.
+func (rt *route) handle(w http.ResponseWriter, r *http.Request) {
+	rt.share(w.Header(), r)
+	rt.voice.Policies(w.Header())
+	if a := rt.front.before(w, r); a != nil {
+		rt.write(w, a)
+		return
+	}
+	if a := rt.free(w.Header(), r); a != nil {
+		rt.write(w, a)
+		return
+	}
+	if len(rt.limits) == 0 {
+		rt.serve(w, r, rt.front.enter())
+		return
+	}
+	rt.limit(w, r)
+}
+
+// limit asks the limits and answers as they say.
+func (rt *route) limit(w http.ResponseWriter, r *http.Request) {
+	v := rt.visits.Get().(*visit)
+	defer v.leave()
+	if a := v.prepare(r); a != nil {
+		rt.write(w, a)
+		return
+	}
+	if a := v.decide(r); a != nil {
+		rt.write(w, a)
+		return
+	}
+	rt.voice.Standing(w.Header(), v.standing)
+	if v.admitted {
+		v.hold(w, r)
+		if v.shed != nil {
+			rt.write(w, v.shed)
+			return
+		}
+		rt.front.work(r.Context())
+		rt.voice.WriteAdmitted(w, v.standing, rt.server.clock.Read().Wall)
+		return
+	}
+	rt.voice.RetryAfter(w.Header(), v.standing)
+	rt.write(w, rt.voice.Refusal(v.standing.Decisions))
+}
+
+// serve does the work of a request that has got a place, which shed is nil of.
+func (rt *route) serve(w http.ResponseWriter, r *http.Request, shed *dialect.Answer) {
+	if shed != nil {
+		rt.write(w, shed)
+		return
+	}
+	rt.front.work(r.Context())
+	rt.write(w, rt.admitted)
+}
+
+// write sends a with the date of the server's own clock, at this moment.
+func (rt *route) write(w http.ResponseWriter, a *dialect.Answer) {
+	rt.voice.Write(w, a, rt.server.clock.Read().Wall)
+}
