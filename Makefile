@@ -23,6 +23,7 @@ tools:
 	  [ -x /usr/sbin/nginx ] || missing="$$missing nginx-light"; \
 	  command -v node >/dev/null || missing="$$missing nodejs"; \
 	  command -v redis-server >/dev/null || missing="$$missing redis-server"; \
+	  command -v curl >/dev/null || missing="$$missing curl"; \
 	  if [ -n "$$missing" ]; then \
 	    echo "installing$$missing"; \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -137,6 +138,40 @@ func TestSlowloris(t *testing.T) {
 		v.mustAnswer()
 	}
 	v.mustStayBelow(conns*48*kB + 16<<20)
+}
+
+// The same over HTTP/2, where one connection has up to 250 requests at once: with
+// long headers and bodies that never end.
+func TestSlowStreams(t *testing.T) {
+	const conns, streams = 8, 200
+	v := startVictim(t, plenty)
+	ctx, stop := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	for range conns {
+		tr := &http.Transport{Protocols: &protocols}
+		defer tr.CloseIdleConnections()
+		for range streams {
+			body, w := io.Pipe()
+			defer w.Close()
+			req, err := http.NewRequestWithContext(ctx, "POST", v.url+"/", body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("X-Filler", strings.Repeat("x", 12*kB))
+			wg.Go(func() {
+				if res, err := tr.RoundTrip(req); err == nil {
+					res.Body.Close()
+				}
+			})
+			fmt.Fprint(w, "x") // it is on its way
+		}
+	}
+	v.mustAnswer()
+	v.mustStayBelow(conns*streams*48*kB + 16<<20)
 }
 
 // Headers of a megabyte are cut off at 16 kB.

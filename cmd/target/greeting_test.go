@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/ratehammer/ratehammer/cmd/target/key"
 	"github.com/ratehammer/ratehammer/cmd/target/limiter"
@@ -68,6 +72,36 @@ try
 `
 	if got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// The admin token of a flag comes before that of a file, and that of a file before
+// that of the environment.
+func TestAdminToken(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "target.yaml")
+	if err := os.WriteFile(file, []byte("admin-token: of-file\nlimits: [{name: a, algorithm: 'gcra{burst=1,rate=1/s}'}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(tokenVariable, "of-environment")
+	tests := []struct {
+		args []string
+		want string
+	}{
+		{nil, "of-environment"},
+		{[]string{"--admin-token", "of-flag"}, "of-flag"},
+		{[]string{"--config", file}, "of-file"},
+		{[]string{"--config", file, "--admin-token", "of-flag"}, "of-flag"},
+	}
+	for _, tt := range tests {
+		var o serveOptions
+		c := &cobra.Command{}
+		o.addFlags(c)
+		if err := c.ParseFlags(tt.args); err != nil {
+			t.Fatal(err)
+		}
+		if cfg, err := o.config(c); err != nil || cfg.AdminToken != tt.want {
+			t.Errorf("%v: got %q, %v, want %q", tt.args, cfg.AdminToken, err, tt.want)
+		}
 	}
 }
 

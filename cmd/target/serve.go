@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,11 +57,7 @@ func (o *serveOptions) config(c *cobra.Command) (server.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
-	if cfg.AdminToken == "" {
-		if cfg.AdminToken = o.adminToken; cfg.AdminToken == "" {
-			cfg.AdminToken = os.Getenv(tokenVariable)
-		}
-	}
+	cfg.AdminToken = cmp.Or(o.adminToken, cfg.AdminToken, os.Getenv(tokenVariable))
 	return cfg, cfg.Check()
 }
 

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
@@ -39,108 +37,12 @@ func (b *backing) heard(err error) {
 	}
 }
 
-// storeKind is one sort of store that can be named.
-type storeKind struct {
-	mode.Doc
-	build func(r *mode.Reader) (opener, error)
-}
-
-// opener opens a store for these limits. fallback are those that a store in this
-// process would keep to in its place.
-type opener func(limits, fallback []store.Limit, c *clock.Clock) (store.Store, error)
-
-func storeKinds() []storeKind {
-	return []storeKind{memoryKind(), redisKind()}
-}
-
-// Stores describes where the states of keys can be.
-func Stores() []mode.Doc {
-	var docs []mode.Doc
-	for _, k := range storeKinds() {
-		docs = append(docs, k.Doc)
-	}
-	return docs
-}
-
 // orMemory is what a limit that names no store has.
 func orMemory(m mode.Mode) mode.Mode {
 	if m.IsZero() {
 		return mode.Mode{Name: "memory"}
 	}
 	return m
-}
-
-func newOpener(m mode.Mode) (opener, error) {
-	m = orMemory(m)
-	for _, k := range storeKinds() {
-		if k.Name == m.Name {
-			return k.build(m.Read(k.Example))
-		}
-	}
-	return nil, mode.Unknown("store", m.Name, Stores())
-}
-
-// CheckStore says what is wrong with the settings of a store, or nil. Whether it
-// can be reached is not tried.
-func CheckStore(m mode.Mode) error {
-	_, err := newOpener(m)
-	return err
-}
-
-func memoryKind() storeKind {
-	return storeKind{
-		Doc: mode.Doc{Name: "memory", Example: "memory", Text: "In this process; a key that is as if it had never been used is forgotten."},
-		build: func(r *mode.Reader) (opener, error) {
-			open := func(limits, _ []store.Limit, c *clock.Clock) (store.Store, error) {
-				return store.NewMemory(limits, c), nil
-			}
-			return open, r.Done()
-		},
-	}
-}
-
-func redisKind() storeKind {
-	return storeKind{
-		Doc: mode.Doc{
-			Name:     "redis",
-			Settings: "address=HOST:PORT,prefix=TEXT,timeout=DURATION,down=none|open|closed|local,lease=DURATION",
-			Example:  "redis{address=127.0.0.1:6379,prefix=ratehammer:,timeout=1s,down=none,lease=1m}",
-			Text:     "In a Redis, on its clock, by one script. While it is down, or takes longer than timeout: none answers 503, open admits, closed refuses with 503, local asks a store in this process with limits of its own (--fallback). lease is how long a place of a concurrency limit is held at most. The example shows the defaults.",
-		},
-		build: buildRedis,
-	}
-}
-
-func buildRedis(r *mode.Reader) (opener, error) {
-	o := store.RedisOptions{
-		Address: r.TextOr("address", "127.0.0.1:6379"),
-		Prefix:  r.TextOr("prefix", "ratehammer:"),
-		Timeout: r.DurationOr("timeout", time.Second),
-		Lease:   r.DurationOr("lease", time.Minute),
-	}
-	word := r.Choice("down", "none", "none", "open", "closed", "local")
-	_, _, err := net.SplitHostPort(o.Address)
-	r.Require(err == nil, "address", "write HOST:PORT")
-	r.Require(o.Timeout >= time.Millisecond && o.Timeout <= time.Minute, "timeout", "give 1ms to 1m")
-	r.Require(o.Lease >= time.Second && o.Lease <= 24*time.Hour, "lease", "give 1s to 24h")
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	policy, err := store.ParsePolicy(word)
-	if err != nil {
-		return nil, err
-	}
-	return func(limits, fallback []store.Limit, c *clock.Clock) (store.Store, error) {
-		s, err := store.NewRedis(o, limits, c)
-		if err != nil {
-			return nil, err
-		}
-		var local store.Store
-		if policy == store.Local {
-			local = store.NewMemory(fallback, c)
-		}
-		return store.Guard(s, policy, o.Timeout, local, c)
-	}, nil
 }
 
 // openStores opens one store for each that the limits name, and tells the limits

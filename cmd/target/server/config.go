@@ -68,15 +68,15 @@ type Limit struct {
 
 // Route is what requests to some path meet.
 type Route struct {
-	Path      string   // it and all below it; of several routes the longest counts; empty: /
-	Listeners []string // names; nil: all
-	Limits    []string // names; all have to admit, or nothing is spent; nil: requests are not limited
-	Mode      mode.Mode
-	Answers   dialect.Settings
-	Exempt    []string // paths that reading is never limited on, one with a slash at its end with all below it; nil: those of the mode
-	Head      string   // one of Methods for HEAD; empty: limited
-	Options   string   // one of Methods for OPTIONS; empty: limited, with Origins preflight
-	Origins   []string // that may read answers from a page in a browser, or *; nil: none
+	Path      string           // it and all below it; of several routes the longest counts; empty: /
+	Listeners []string         // names; nil: all
+	Limits    []string         // names; all have to admit, or nothing is spent; nil: requests are not limited
+	Mode      mode.Mode        // one of Modes: what is checked beside the limits; zero: plain
+	Answers   dialect.Settings // how answers are worded; zero: 429 with Retry-After in seconds
+	Exempt    []string         // paths that reading is never limited on, one with a slash at its end with all below it; nil: those of the mode
+	Head      string           // one of Methods for HEAD; empty: limited
+	Options   string           // one of Methods for OPTIONS; empty: limited, with Origins preflight
+	Origins   []string         // that may read answers from a page in a browser, or *; nil: none
 }
 
 // withDefaults is the Config with every zero value filled in that has a meaning

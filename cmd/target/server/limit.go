@@ -12,6 +12,7 @@ import (
 	"github.com/ratehammer/ratehammer/cmd/target/defect"
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/limiter"
+	"github.com/ratehammer/ratehammer/cmd/target/mode"
 	"github.com/ratehammer/ratehammer/cmd/target/store"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
@@ -65,7 +66,7 @@ func (l Limit) build(c *clock.Clock) (*limit, error) {
 	if _, err := newOpener(l.Store); err != nil {
 		return nil, err
 	}
-	algorithm, err := limiter.New(l.Algorithm)
+	algorithm, err := newAlgorithm(l.Algorithm)
 	if err != nil {
 		return nil, err
 	}
@@ -73,13 +74,9 @@ func (l Limit) build(c *clock.Clock) (*limit, error) {
 	if err := defect.Apply(&parts, l.Defects); err != nil {
 		return nil, err
 	}
-	p := parts.Algorithm.Promise()
-	if longest := p.Rate.Time(p.Burst); p.Contract == scenarios.Queue && longest > maxDelay {
-		return nil, fmt.Errorf("%s: the last in the queue would wait %v, and no request is held back longer than %v; give a smaller burst or a faster rate", l.Algorithm.Name, longest, maxDelay)
-	}
 	built := &limit{Limit: l, parts: parts, instead: store.Limit{Algorithm: parts.Algorithm, Now: parts.Now}}
 	if !l.Fallback.IsZero() {
-		fallback, err := limiter.New(l.Fallback)
+		fallback, err := newAlgorithm(l.Fallback)
 		if err != nil {
 			return nil, fmt.Errorf("fallback: %w", err)
 		}
@@ -88,6 +85,19 @@ func (l Limit) build(c *clock.Clock) (*limit, error) {
 	}
 	built.measure()
 	return built, nil
+}
+
+// newAlgorithm builds the algorithm, unless it would hold back too long.
+func newAlgorithm(m mode.Mode) (limiter.Algorithm, error) {
+	a, err := limiter.New(m)
+	if err != nil {
+		return nil, err
+	}
+	p := a.Promise()
+	if longest := p.Rate.Time(p.Burst); p.Contract == scenarios.Queue && longest > maxDelay {
+		return nil, fmt.Errorf("%s: the last in the queue would wait %v, and no request is held back longer than %v; give a smaller burst or a faster rate", m.Name, longest, maxDelay)
+	}
+	return a, nil
 }
 
 // measure finds what the algorithm says of itself only when it is asked: how

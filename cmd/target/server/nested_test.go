@@ -173,6 +173,7 @@ func TestConfigErrors(t *testing.T) {
 		{"a limit twice", Config{Limits: limits, Routes: []Route{{Limits: []string{"a", "a"}}}}, []string{"named twice"}},
 		{"an unknown listener", Config{Limits: limits, Routes: []Route{{Listeners: []string{"x"}}}}, []string{`listener "x" is not known`}},
 		{"two routes for one path", Config{Limits: limits, Routes: []Route{{}, {Path: "/"}}}, []string{"two routes for /"}},
+		{"the same with a slash", Config{Limits: limits, Routes: []Route{{Path: "/a"}, {Path: "/a/"}}}, []string{"two routes for /a"}},
 		{"two listeners of one name", Config{Listeners: []Listener{{}, {}}}, []string{"two listeners are called 127.0.0.1:0"}},
 		{"a path that is not clean", Config{Routes: []Route{{Path: "/a/../b"}}}, []string{"write one such as /b"}},
 		{"a path that is none", Config{Routes: []Route{{Path: "a"}}}, []string{"write one such as /a"}},

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -40,7 +41,7 @@ func (r Route) Check() error {
 	if err := r.Answers.Check(); err != nil {
 		faults = append(faults, err)
 	}
-	for _, p := range append([]string{r.path()}, r.Exempt...) {
+	for _, p := range append([]string{cmp.Or(r.Path, "/")}, r.Exempt...) {
 		if p != path.Clean(p) && p != path.Clean(p)+"/" || !strings.HasPrefix(p, "/") {
 			fault("path %q: write one such as %s", p, path.Clean("/"+p))
 		}
@@ -58,17 +59,12 @@ func (r Route) Check() error {
 }
 
 // path is the path of the route, without a slash at the end.
-func (r Route) path() string {
-	if r.Path == "" {
-		return "/"
-	}
-	return r.Path
-}
+func (r Route) path() string { return "/" + strings.Trim(r.Path, "/") }
 
 // Covers reports whether the route is asked by requests to the path p, which is
 // clean.
 func (r Route) Covers(p string) bool {
-	own := strings.TrimSuffix(r.path(), "/")
+	own := strings.TrimSuffix(r.path(), "/") // that of / is empty
 	return p == own || strings.HasPrefix(p, own+"/")
 }
 
@@ -107,8 +103,10 @@ func (rt *route) addLimits() error {
 		// The Config has been checked: there is this limit, and all are in one store.
 		l := rt.server.limits[slices.IndexFunc(rt.server.limits, func(l *limit) bool { return l.Name == name })]
 		rt.backing = l.backing
-		_, releases := l.parts.Algorithm.(limiter.Releaser)
-		rt.releases = rt.releases || releases
+		for _, a := range []limiter.Algorithm{l.parts.Algorithm, l.instead.Algorithm} {
+			_, releases := a.(limiter.Releaser)
+			rt.releases = rt.releases || releases
+		}
 		rt.limits = append(rt.limits, l)
 		rt.noKey = append(rt.noKey, l.noKey())
 		rt.badCost = append(rt.badCost, l.badCost())

@@ -97,8 +97,8 @@ func (v *visit) costly() int {
 }
 
 // settle takes over what was decided, finds a place for an admitted request, and
-// records the truth. It is called where decisions on a key come in their order,
-// so the records of a key do too.
+// records the truth. A store in this process calls it where decisions on a key
+// come in their order, so the records of a key do too.
 func (v *visit) settle(a *store.Answer) {
 	v.admitted = a.Admitted
 	v.standing.Wall = a.At.Wall

@@ -13,7 +13,7 @@ import (
 // was answered without asking any leaves none. The key is shown as the client
 // sent it, as far as it is not longer than keys are remembered.
 type Record struct {
-	Seq       int64  `json:"seq"`              // from 1; those of one key are in the order of its decisions
+	Seq       int64  `json:"seq"`              // from 1; those of one key are in the order of its decisions, where its store is in this process
 	Request   int64  `json:"request"`          // Seq of the first record of the same request
 	MonoNS    int64  `json:"mono_ns"`          // moment of the decision, nanoseconds since the server's base; of a store elsewhere: when its answer was there
 	FromNS    int64  `json:"from_ns"`          // the decision was not made before; the same moment where the states are in this process
