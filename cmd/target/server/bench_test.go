@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/clock"
+	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/store"
 	"github.com/ratehammer/ratehammer/cmd/target/truth"
 )
@@ -15,11 +16,14 @@ import (
 // What a request costs the server in all, with net/http around it: one that is
 // admitted, one that is refused, and the second by the first.
 func BenchmarkPrice(b *testing.B) {
-	cfg := byHeader(b, "token-bucket{burst=1000000000,rate=1000000/s}")
-	cfg.Routes = []Route{{Limits: []string{DefaultName}}}
-	open := newRouter(b, cfg)
-	cfg.Limit = parse(b, "token-bucket{burst=1,rate=1/10m}")
-	shut := newRouter(b, cfg)
+	for name, fields := range map[string][]string{"bare": nil, "draft": {"draft"}, "two-sets": {"draft", "x-ratelimit"}} {
+		b.Run(name, func(b *testing.B) { price(b, Route{Answers: dialect.Settings{Fields: fields}}) })
+	}
+}
+
+func price(b *testing.B, r Route) {
+	open := newRouter(b, routed(b, "token-bucket{burst=1000000000,rate=1000000/s}", r))
+	shut := newRouter(b, routed(b, "token-bucket{burst=1,rate=1/10m}", r))
 	const round = 200
 	admitted, refused := time.Hour, time.Hour
 	for range b.N {

@@ -136,6 +136,21 @@ func TestRoomIsBounded(t *testing.T) {
 	})
 }
 
+// What is admitted and then shed keeps no place to wait in.
+func TestShedLeavesTheRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newTimed(t, routed(t, "queue{burst=5,rate=1/s}", Route{Mode: parse(t, "order{pending=1}")}))
+		a.ask(t.Context(), "/", "a", 4)
+		if got := len(a.s.room.places); got > 1 {
+			t.Errorf("got %d waiting, want at most the one that is pending", got)
+		}
+		a.wg.Wait()
+		if got := len(a.s.room.places); got != 0 {
+			t.Errorf("got %d waiting at the end, want 0", got)
+		}
+	})
+}
+
 // A request that would be held back for longer than any is turned away; a queue
 // that is that long cannot be started.
 func TestDelayIsBounded(t *testing.T) {

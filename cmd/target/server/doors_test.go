@@ -2,10 +2,12 @@ package server
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -85,12 +87,16 @@ func TestSlowClientsDoNotLockOthersOut(t *testing.T) {
 		}
 		return err
 	}
+	var slowest net.Conn
 	for i := range 200 {
 		slow, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer slow.Close()
+		if i == 0 {
+			slowest = slow
+		}
 		fmt.Fprint(slow, "GET / HTTP/1.1\r\nHost: x\r\n"[:i%26])
 		if err := askKept(); err != nil { // a client that asks all the time
 			t.Fatalf("after %d slow connections: %v", i+1, err)
@@ -101,7 +107,33 @@ func TestSlowClientsDoNotLockOthersOut(t *testing.T) {
 			}
 		}
 	}
-	if got := s.doors.open(); got > 20 {
+	if got := s.doors.open(); got > 20 || got < 2 {
 		t.Errorf("got %d connections open, want at most 20", got)
+	}
+	slowest.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if n, err := slowest.Read(make([]byte, 1)); n != 0 || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the first slow one: got %d bytes, %v, want it closed", n, err)
+	}
+}
+
+// A request that is being answered keeps its connection, however many come.
+func TestAnsweredConnectionsStay(t *testing.T) {
+	cfg := routed(t, "token-bucket{burst=10,rate=1/h}", Route{Mode: parse(t, "order{work=500ms}")})
+	cfg.MaxConns = 5
+	s := startServer(t, cfg)
+	wake, stop := s.truth.Follow()
+	defer stop()
+	status := make(chan int, 1)
+	go func() { status <- statusOf(s.URL(), "a") }()
+	<-wake // it is at work
+	for range 20 {
+		slow, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer slow.Close()
+	}
+	if got := <-status; got != 200 {
+		t.Errorf("got %d, want 200", got)
 	}
 }

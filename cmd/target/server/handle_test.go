@@ -169,6 +169,25 @@ func TestDate(t *testing.T) {
 	}
 }
 
+// Dates and epochs are those of the server's own wall clock, at the moment of the
+// decision: 12:00:00.5, and 10 s less than that.
+func TestMomentsFollowTheClock(t *testing.T) {
+	r := newRig(t, routed(t, "token-bucket{burst=1,rate=1/3s}", Route{Answers: dialect.Settings{RetryAfter: "date", Fields: []string{"x-ratelimit-epoch-ms"}}}))
+	r.now = 500 * time.Millisecond
+	if err := r.clock.Step(-10 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	r.get("a")
+	h := r.get("a").Header
+	full := start.Add(500*time.Millisecond - 10*time.Second + 3*time.Second)
+	if got, want := h.Get("Retry-After"), full.Add(500*time.Millisecond).Format(http.TimeFormat); got != want {
+		t.Errorf("got Retry-After %s, want %s", got, want)
+	}
+	if got, want := h.Get("X-RateLimit-Reset"), fmt.Sprint(full.UnixMilli()); got != want {
+		t.Errorf("got X-RateLimit-Reset %s, want %s", got, want)
+	}
+}
+
 // The defects as a client sees them, each beside the right server.
 func TestDefectsOverHTTP(t *testing.T) {
 	tests := []struct {

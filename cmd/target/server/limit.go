@@ -106,7 +106,6 @@ func (l *limit) measure() {
 	a := l.parts.Algorithm
 	now := l.parts.Now(l.parts.Clock.Read())
 	l.quota = a.View(a.Fresh(now), now).Limit
-	l.most = l.quota
 	var never *limiter.CostError
 	if _, err := a.Decide(a.Fresh(now), now, 0); errors.As(err, &never) {
 		l.most = never.Most
