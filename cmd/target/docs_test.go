@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/ratehammer/ratehammer/cmd/target/defect"
@@ -126,6 +127,45 @@ func start(t *testing.T, dir, args string) {
 		cmd.Wait()
 	})
 	readURL(t, out)
+}
+
+// Every way to start the server that some page shows can be started.
+func TestPagesServe(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, page := range append(pages, "../../README.md") {
+		src, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^[ \t>-]*target serve ([^#\n]*)`).FindAllStringSubmatch(string(src), -1) {
+			seen++
+			var o serveOptions
+			c := &cobra.Command{}
+			o.addFlags(c)
+			err := c.ParseFlags(words(m[1]))
+			if err == nil && o.file == "" {
+				_, err = o.config(c)
+			}
+			if err != nil {
+				t.Errorf("%s: target serve %s: %v", page, m[1], err)
+			}
+		}
+	}
+	if seen < 8 {
+		t.Errorf("only %d commands were found", seen)
+	}
+}
+
+// words splits a command line as a shell does, as far as the pages need it.
+func words(line string) (words []string) {
+	for _, w := range regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^\s'"])+`).FindAllString(line, -1) {
+		words = append(words, strings.NewReplacer("'", "", `"`, "").Replace(w))
+	}
+	return words
 }
 
 // The page names every flag, and everything that a flag can be given.

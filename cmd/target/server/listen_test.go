@@ -127,12 +127,10 @@ func TestUnixSocket(t *testing.T) {
 	cfg := Config{
 		Limits:    []Limit{{Name: "a", Algorithm: parse(t, "token-bucket{burst=1,rate=1/h}"), Key: parseKey(t, "ip")}},
 		Listeners: []Listener{{Address: "unix:" + path}, {}},
+		Admin:     "unix:" + path + ".admin",
 	}
 	s := startServer(t, cfg)
-	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", s.Places()[0].Socket)
-	}}}
-	defer client.CloseIdleConnections()
+	client := over(t, s.Places()[0].Socket)
 	for _, want := range []int{200, 429} {
 		res, err := client.Get(s.URL() + "/")
 		if err != nil {
@@ -145,6 +143,15 @@ func TestUnixSocket(t *testing.T) {
 	}
 	if res, _ := fetch(t, "GET", s.Places()[1].URL, "", nil); res.StatusCode != 200 {
 		t.Errorf("over the port: got %d, want 200", res.StatusCode)
+	}
+	// The admin side can be on one as well, and needs no token there.
+	res, err := over(t, s.AdminPlace().Socket).Get(s.AdminURL() + "/clock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != 200 || s.AdminToken() != "" {
+		t.Errorf("admin side over a socket: got %d and token %q, want 200 and none", res.StatusCode, s.AdminToken())
 	}
 	records, _ := s.Truth()
 	if records[0].Key != "unix" || records[2].Key != "127.0.0.1" {
@@ -159,6 +166,15 @@ func TestUnixSocket(t *testing.T) {
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
 		t.Errorf("after Close: got %v, want no socket", err)
 	}
+}
+
+// over is a client that asks over a unix socket.
+func over(t *testing.T, socket string) *http.Client {
+	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}
+	t.Cleanup(tr.CloseIdleConnections)
+	return &http.Client{Transport: tr}
 }
 
 // leaveStale leaves a socket that nobody listens on, as a killed server does.
