@@ -16,7 +16,7 @@ import (
 // million is a record of a million requests on a hundred keys under pressure,
 // in the order in which a recorder writes it.
 func million() (hits []results.Hit, blocks []results.Block) {
-	w := newWorld(7, bucket(10, 50, time.Second), time.Millisecond)
+	w := newWorld(7, promised(10, 50, time.Second), time.Millisecond)
 	var shots []shot
 	keys := make([]string, 100)
 	for i := range keys {
@@ -43,7 +43,7 @@ func million() (hits []results.Hit, blocks []results.Block) {
 // the hits themselves, shuffled, and the bare moments of their starts and ends.
 func BenchmarkMillion(b *testing.B) {
 	hits, blocks := million()
-	limits := []scenarios.Limit{bucket(10, 50, time.Second)}
+	limits := []scenarios.Limit{promised(10, 50, time.Second)}
 	limits[0].Slack = scenarios.DefaultSlack()
 	b.Run("judge", func(b *testing.B) {
 		b.ReportAllocs()

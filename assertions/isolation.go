@@ -13,97 +13,73 @@ const CheckIsolation = "key.isolation"
 
 // isolation asks whether one budget for all keys explains the record where a
 // budget for each does not. It is broken when a refusal was wrong for its own
-// key, and a single bucket shared by all keys, whatever it held at the start,
-// fits everything that was admitted and refused.
+// key, and a single budget shared by all keys, whatever it held at the start,
+// fits everything that was admitted and refused. It asks the sample: keys that
+// share a budget do so from the start.
 type isolation struct {
-	*scene
-	limit     scenarios.Limit
-	keys      int32     // seen so far
-	admitted  staircase // over all keys
-	held      pessimist
-	explained int64
-	first     *flight
+	sample *sample
+	limits []scenarios.Limit
+	i      int
 }
 
-func newIsolation(sc *scene, l scenarios.Limit) *isolation {
-	up := newTempo(l.Rate, l.Slack.Over, sc.length(), l.Burst, roundUp)
-	down := newTempo(l.Rate, -l.Slack.Under, sc.length(), l.Burst, roundDown)
-	return &isolation{scene: sc, limit: l, admitted: staircase{tempo: up},
-		held: newPessimist(down, l.Burst, floorDiv(-sc.early, sc.tick), false)}
+func newIsolation(s *sample, limits []scenarios.Limit, i int) *isolation {
+	return &isolation{s, limits, i}
 }
 
-func (s *isolation) check() string     { return CheckIsolation }
-func (s *isolation) trim(oldest int64) { s.held.trim(oldest) }
+func (s *isolation) check() string { return CheckIsolation }
+func (s *isolation) hear([]event)  {}
+func (s *isolation) trim(int64)    {}
 
-func (s *isolation) hear(events []event) {
-	for _, e := range events {
-		switch e.kind {
-		case tears:
-			s.admitted.forget()
-			continue
-		case loses:
-			continue
-		case regains:
-			s.held.unknown(e.at)
-			continue
-		}
-		s.bound(e)
-		s.level(e)
-	}
-}
-
-func (s *isolation) bound(e event) {
-	switch {
-	case e.f.torn:
-	case e.kind == starts:
-		s.keys = max(s.keys, e.f.key+1)
-		s.admitted.start(e.at)
-	case e.f.hit.Outcome == results.Admitted:
-		s.admitted.end(e.f.from, e.at, e.f.hit.Cost)
-	default:
-		s.admitted.end(e.f.from, e.at, 0)
-	}
-}
-
-func (s *isolation) level(e event) {
-	h := e.f.hit
-	switch {
-	case e.kind == starts && e.f.spends():
-		s.held.spend(e.at, h.Cost)
-	case e.kind == starts:
-		s.held.refuse(e.at)
-	case e.f.spends():
-		s.held.spent(e.at, h.Cost)
-	default:
-		low := s.held.refused(e.f.from, e.at, h.Cost)
-		if e.f.wrong && low.level < s.held.weigh(h.Cost) {
-			s.explained++
-			if s.first == nil {
-				s.first = e.f
+// explain counts the refusals in the sample that were wrong for their own keys
+// and would not be with a shared budget, and gives the first.
+func (s *isolation) explain(shared *court) (explained int64, first *sampled) {
+	own := newCourt(s.sample.scene, s.limits)
+	for _, x := range s.sample.moments() {
+		h := &s.sample.hits[x.i]
+		switch x.rank {
+		case 0, 1:
+			own.start(h.key, &h.brief)
+			shared.start(h.key, &h.brief)
+		case 2:
+			mine, _ := own.refused(h.key, &h.brief)
+			ours, _ := shared.refused(h.key, &h.brief)
+			if mine.wrong && !ours.wrong {
+				if explained++; first == nil {
+					first = h
+				}
 			}
+		default:
+			own.spent(h.key, &h.brief)
+			shared.spent(h.key, &h.brief)
 		}
 	}
+	return explained, first
 }
 
 func (s *isolation) tell() []results.Finding {
-	f := results.Finding{Check: CheckIsolation, Limit: s.limit.Name}
-	shared := s.admitted.load <= s.admitted.weigh(s.limit.Burst) && s.held.wrong == 0
+	limit, keys := s.limits[s.i], len(s.sample.names)
+	one := limit
+	one.Key = scenarios.Key{}
+	court := newCourt(s.sample.scene, []scenarios.Limit{one})
+	explained, first := s.explain(court)
+	shared, apart := !court.refuted(0), court.tooMuch(0)
+	f := results.Finding{Check: CheckIsolation, Limit: limit.Name}
 	switch {
-	case s.keys < 2:
+	case keys < 2:
 		f.Level = results.Info
 		f.Text = "not asked: it takes two keys"
-	case s.explained > 0 && shared:
-		f.Status, f.Key = results.Broken, s.first.hit.Key
-		f.Seqs = []int64{s.first.hit.Seq}
-		f.FromNS, f.ToNS = s.clock(s.first.from, s.first.to)
-		f.Text = fmt.Sprintf("the %d keys share one budget: %s refused that their own key had tokens for, and a single bucket of %d at %v fits all that was admitted and refused",
-			s.keys, wereRefused(s.explained), s.limit.Burst, s.limit.Rate)
-	case s.admitted.load > s.admitted.weigh(s.limit.Burst):
+	case explained > 0 && shared:
+		f.Status, f.Key = results.Broken, s.sample.names[first.key]
+		f.Seqs = []int64{first.seq}
+		f.FromNS, f.ToNS = s.sample.clock(first.from, first.to)
+		f.Text = fmt.Sprintf("the %d keys share one budget: %s refused that their own key had room for, and a single budget of %s for all of them fits all that was admitted and refused",
+			keys, wereRefused(explained), terms(limit))
+	case apart:
 		f.Status = results.Kept
-		f.Text = fmt.Sprintf("the %d keys have budgets of their own: together they were admitted more than one bucket allows", s.keys)
+		f.Text = fmt.Sprintf("the %d keys have budgets of their own: together they were admitted more than one budget allows", keys)
 	default:
 		f.Level = results.Info
-		f.Text = fmt.Sprintf("not asked: the %d keys together never needed more than one budget", s.keys)
+		f.Text = fmt.Sprintf("not asked: the %d keys together never needed more than one budget", keys)
 	}
 	return []results.Finding{f}
 }

@@ -49,7 +49,7 @@ type Judge struct {
 	opts       Options
 	scene      *scene
 	tally      *tally
-	samples    []*sample
+	sample     *sample
 	assertions []assertion
 	fallen     []string // by assertion: how it panicked
 }
@@ -88,14 +88,11 @@ func New(limits []scenarios.Limit, opts Options) (*Judge, error) {
 
 // build makes the assertions, in the order in which their findings are told.
 func (j *Judge) build(slack scenarios.Slack) {
-	for _, l := range j.limits {
-		j.samples = append(j.samples, newSample(j.scene, l))
-		j.assertions = append(j.assertions, newUpper(j.scene, l))
-	}
-	j.assertions = append(j.assertions, newLower(j.scene, j.limits))
-	for _, l := range j.limits {
+	j.sample = &sample{scene: j.scene}
+	j.assertions = append(j.assertions, newBounds(j.scene, j.sample, j.limits))
+	for i, l := range j.limits {
 		if l.Key.Kind != scenarios.KeyNone {
-			j.assertions = append(j.assertions, newIsolation(j.scene, l))
+			j.assertions = append(j.assertions, newIsolation(j.sample, j.limits, i))
 		}
 	}
 	j.assertions = append(j.assertions, newPresent(), newSyntax(), newPositive(),
@@ -108,9 +105,7 @@ func (j *Judge) Block(b results.Block) { j.hear(j.scene.block(b)) }
 
 func (j *Judge) hear(events []event) {
 	j.tally.hear(events)
-	for _, s := range j.samples {
-		s.hear(events)
-	}
+	j.sample.hear(events)
 	oldest := j.scene.oldest()
 	for i, a := range j.assertions {
 		if j.fallen[i] == "" {
@@ -137,8 +132,8 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	j.hear(j.scene.close())
 	j.tally.fill(run)
 	v := results.Verdict{Findings: []results.Finding{fitness(run)}}
-	for _, s := range j.samples {
-		v.Resolutions = append(v.Resolutions, s.resolution(j.opts.Wanted))
+	for i := range j.limits {
+		v.Resolutions = append(v.Resolutions, j.sample.resolution(j.limits, i, j.opts.Wanted))
 	}
 	for i, a := range j.assertions {
 		v.Findings = append(v.Findings, j.tell(i, a)...)

@@ -14,7 +14,7 @@ import (
 func TestSuspensionIsNotBlamedOnTheServer(t *testing.T) {
 	const slept = int64(10 * time.Second)
 	for seed := range uint64(50) {
-		w := newWorld(seed, bucket(10, 5, time.Second), 5*time.Millisecond)
+		w := newWorld(seed, promised(10, 5, time.Second), 5*time.Millisecond)
 		w.fire(w.standard())
 		// Take ten seconds out of the client's clock, somewhere.
 		from := int64(2*time.Second) + int64(seed)*int64(100*time.Millisecond)
@@ -44,7 +44,7 @@ func TestSuspensionIsNotBlamedOnTheServer(t *testing.T) {
 func TestHoleIsNotBlamedOnTheServer(t *testing.T) {
 	accused := 0
 	for seed := range uint64(300) {
-		w := newWorld(seed, bucket(10, 5, time.Second), 20*time.Millisecond)
+		w := newWorld(seed, promised(10, 5, time.Second), 20*time.Millisecond)
 		w.fire(w.standard())
 		rng := rand.New(rand.NewPCG(seed, 7))
 		from := rng.Int64N(int64(8 * time.Second))
@@ -74,7 +74,7 @@ func TestHoleIsNotBlamedOnTheServer(t *testing.T) {
 // A cut record ends in a hole that reaches to the end.
 func TestCutRecordIsNotBlamedOnTheServer(t *testing.T) {
 	for seed := range uint64(100) {
-		w := newWorld(seed, bucket(10, 5, time.Second), 50*time.Millisecond)
+		w := newWorld(seed, promised(10, 5, time.Second), 50*time.Millisecond)
 		w.fire(w.standard())
 		cut := int64(seed) * int64(50*time.Millisecond)
 		low := int64(math.MaxInt64)

@@ -13,7 +13,7 @@ import (
 // The judge holds what is in flight, what it knows of each key, and a sample of
 // bounded size; a run that is ten times as long takes no more.
 func TestMemoryDoesNotGrowWithTheRun(t *testing.T) {
-	l := bucket(10, 50, time.Second)
+	l := promised(10, 50, time.Second)
 	j, err := New([]scenarios.Limit{l}, Options{Fresh: true, Wanted: 10_000})
 	if err != nil {
 		t.Fatal(err)

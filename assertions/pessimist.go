@@ -25,12 +25,6 @@ type pessimist struct {
 
 	refusals int   // in flight
 	lows     []low // least at each start since the oldest refusal in flight, rising in time and level
-
-	any     bool  // whether any refusal was judged
-	margin  int64 // the smallest of cost - least over the refusals, in 1/den token: a bucket larger by it is refuted
-	wrong   int   // refusals that were wrong for certain
-	worst   low   // least for the first of them
-	witness int64 // ticks: full at the time
 }
 
 // low is the least level at one moment.
@@ -79,23 +73,14 @@ func (p *pessimist) refuse(t int64) {
 	p.note(t)
 }
 
-// refused tells that it was refused by t, and gives the lowest that the least
-// level was between the two moments.
-func (p *pessimist) refused(sent, t, cost int64) low {
+// refused tells that a request that left at sent was refused by t, and gives
+// the lowest that the least level was between the two moments.
+func (p *pessimist) refused(sent, t int64) low {
 	p.advance(t)
 	i := sort.Search(len(p.lows), func(i int) bool { return p.lows[i].at >= sent })
 	l := p.lows[i] // its own start is there, or a lower one behind it
 	if p.refusals--; p.refusals == 0 {
 		p.lows = p.lows[:0]
-	}
-	w := p.weigh(cost)
-	if m := w - l.level; !p.any || m < p.margin {
-		p.margin, p.any = m, true
-	}
-	if l.level >= w {
-		if p.wrong++; p.wrong == 1 {
-			p.worst, p.witness = l, p.full
-		}
 	}
 	return l
 }

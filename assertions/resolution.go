@@ -4,39 +4,47 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
 )
 
-// resolution finds which buckets the record refutes: a smaller or slower one
-// would have had to refuse what was admitted, a larger or faster one to admit
-// what was refused. What is not refuted lies between, and the distance to the
-// promise is the smallest error that the run would have caught. It is found by
-// running the two checks again at other promises; no formula and no guess.
-func (s *sample) resolution(wanted int64) results.Resolution {
-	r := results.Resolution{Limit: s.limit.Name, WantedPct: float64(wanted) / 10_000}
-	slots := make([]int32, 0, len(s.keys))
-	for k := range s.keys {
-		slots = append(slots, k)
+// resolution finds which other promises the record refutes: a smaller or slower
+// limiter would have had to refuse what was admitted, a larger or faster one to
+// admit what was refused. What is not refuted lies between, and the distance to
+// the promise is the smallest error that the run would have caught. It is found
+// by judging the sample again under other promises; no formula and no guess.
+type resolution struct {
+	sample  *sample
+	moments []moment
+	limits  []scenarios.Limit
+	i       int // the one whose resolution is asked for
+}
+
+func (s *sample) resolution(limits []scenarios.Limit, i int, wanted int64) results.Resolution {
+	r := resolution{s, s.moments(), limits, i}
+	l := limits[i]
+	out := results.Resolution{Limit: l.Name, WantedPct: float64(wanted) / 10_000}
+	out.BurstLow, out.BurstHigh = r.size(-1), r.size(+1)
+	if l.Rate.Count == 0 {
+		return out
 	}
-	slices.SortFunc(slots, func(a, b int32) int { // those with most to say first
-		if d := len(s.keys[b].hits) - len(s.keys[a].hits); d != 0 {
-			return d
+	slow, fast := r.rate(-1), r.rate(+1)
+	perSecond := l.Rate.PerSecond()
+	at := func(sign, step int) *float64 {
+		if step == errorSteps {
+			return nil
 		}
-		return int(a - b)
-	})
-	slow, fast := errorSteps, errorSteps
-	for _, k := range slots {
-		h := s.keys[k]
-		m := s.moments(h)
-		s.bursts(&r, h, m)
-		slow = s.nearest(slow, func(ppm int64) bool { return s.refutesSlower(h, m, ppm) })
-		if h.refused > 0 {
-			fast = s.nearest(fast, func(ppm int64) bool { return s.refutesFaster(h, m, ppm) })
-		}
+		v := perSecond * (1 + float64(sign)*float64(errorStep(step))/1e6)
+		return &v
 	}
-	s.rates(&r, slow, fast)
-	return r
+	out.RateLow, out.RateHigh = at(-1, slow), at(+1, fast)
+	if out.RateLow != nil && out.RateHigh != nil {
+		pct := float64(max(errorStep(slow), errorStep(fast))) / 10_000
+		out.RatePct = &pct
+	}
+	return out
 }
 
 // errorSteps is how many errors in the rate are tried: from 100 parts per
@@ -48,106 +56,88 @@ func errorStep(i int) int64 {
 	return min(int64(100*math.Pow(1.05, float64(i))), 1_000_000)
 }
 
-// nearest is the index of the smallest error below best that is refuted, or best.
-func (s *sample) nearest(best int, refuted func(ppm int64) bool) int {
-	if best == 0 || !refuted(errorStep(best-1)) {
-		return best
-	}
-	lo, hi := -1, best-1 // hi is refuted, lo is not
-	for hi-lo > 1 {
-		mid := (lo + hi) / 2
-		if refuted(errorStep(mid)) {
-			hi = mid
+// refutes reports whether the record refutes another promise in the limit's place.
+func (r *resolution) refutes(l scenarios.Limit) bool {
+	limits := slices.Clone(r.limits)
+	limits[r.i] = l
+	return r.sample.try(r.moments, limits, r.i)
+}
+
+// rate is the index of the smallest error in the rate that is refuted on a
+// side, or errorSteps.
+func (r *resolution) rate(sign int64) int {
+	refuted := func(i int) bool {
+		l := r.limits[r.i]
+		ppm := 1_000_000 + sign*errorStep(i)
+		if sign < 0 {
+			ppm = max(ppm, 100_000) // a tenth of the rate stands for all that is slower
+		}
+		if periodic(l.Contract) { // a shorter period is a faster rate
+			l.Rate.Per = time.Duration(float64(l.Rate.Per) * 1e6 / float64(ppm))
 		} else {
-			lo = mid
+			l.Rate = l.Rate.Times(ppm, 1_000_000)
 		}
+		return r.refutes(l)
 	}
-	return hi
+	return leastRefuted(0, errorSteps, refuted)
 }
 
-// refutesSlower: a bucket slower by ppm would have refused something admitted.
-func (s *sample) refutesSlower(h *history, m []moment, ppm int64) bool {
-	if ppm >= 1_000_000 {
-		ppm = 999_999
+// size is the nearest burst, or number in a window, that is refuted on a side.
+func (r *resolution) size(sign int64) *int64 {
+	base := sizeOf(&r.limits[r.i])
+	most := int(*base*3 + 64)
+	if sign < 0 {
+		most = int(*base - 1)
 	}
-	p := newTempo(s.limit.Rate.Times(1_000_000-ppm, 1_000_000), s.limit.Slack.Over, s.length(), s.limit.Burst, roundUp)
-	load, any := h.load(p, m)
-	return any && load > p.weigh(s.limit.Burst)
+	refuted := func(d int) bool {
+		l := r.limits[r.i]
+		n := sizeOf(&l)
+		*n += sign * int64(d)
+		return r.refutes(l)
+	}
+	d := leastRefuted(1, most+1, refuted)
+	if d > most {
+		return nil
+	}
+	v := *base + sign*int64(d)
+	return &v
 }
 
-// refutesFaster: a bucket faster by ppm would have admitted something refused.
-func (s *sample) refutesFaster(h *history, m []moment, ppm int64) bool {
-	p := newTempo(s.limit.Rate.Times(1_000_000+ppm, 1_000_000), -s.limit.Slack.Under, s.length(), s.limit.Burst, roundDown)
-	margin, any := h.margin(s.bucket(p, s.limit.Burst, h), m)
-	return any && margin <= 0
+// sizeOf is the number that a limit admits at once.
+func sizeOf(l *scenarios.Limit) *int64 {
+	if l.Size() == l.Rate.Count && l.Burst == 0 {
+		return &l.Rate.Count
+	}
+	return &l.Burst
 }
 
-func (s *sample) bucket(p tempo, burst int64, h *history) pessimist {
-	start := floorDiv(-s.early, s.tick)
-	if s.fresh {
-		return newPessimist(p, burst, h.hits[0].from, true)
+// periodic reports whether a contract speaks of periods, whose length is what
+// its rate can be wrong in.
+func periodic(c scenarios.Contract) bool {
+	switch c {
+	case scenarios.FixedWindow, scenarios.SlidingLog, scenarios.SlidingCounter, scenarios.Lumps:
+		return true
 	}
-	return newPessimist(p, burst, min(start, h.hits[0].from), false)
+	return false
 }
 
-// bursts narrows the two bounds of the burst by one history.
-func (s *sample) bursts(r *results.Resolution, h *history, m []moment) {
-	up := newTempo(s.limit.Rate, s.limit.Slack.Over, s.length(), s.limit.Burst, roundUp)
-	if load, any := h.load(up, m); any {
-		if low := ceilDiv(load, up.den) - 1; low >= 1 && (r.BurstLow == nil || low > *r.BurstLow) {
-			r.BurstLow = &low
-		}
+// leastRefuted is the least i in [lo, hi) from which on errors are refuted, or
+// hi. Larger errors are easier to see; where a model is not quite so regular,
+// the larger ones are tried as well before it is claimed.
+func leastRefuted(lo, hi int, refuted func(int) bool) int {
+	if lo >= hi || !refuted(hi-1) {
+		return hi
 	}
-	high := s.largest(h, m, r.BurstHigh)
-	if high != nil {
-		r.BurstHigh = high
-	}
-}
-
-// largest is the smallest burst above the promise that the history refutes,
-// where that is less than best.
-func (s *sample) largest(h *history, m []moment, best *int64) *int64 {
-	most := s.limit.Burst*4 + 64
-	if best != nil {
-		most = *best - 1
-	}
-	if h.refused == 0 || most <= s.limit.Burst || !s.refutesBurst(h, m, most) {
-		return best
-	}
-	lo, hi := s.limit.Burst, most // hi is refuted, lo is the promise
-	for hi-lo > 1 {
-		mid := lo + (hi-lo)/2
-		if s.refutesBurst(h, m, mid) {
-			hi = mid
+	low, high := lo-1, hi-1 // high is refuted, low is not
+	for high-low > 1 {
+		mid := (low + high) / 2
+		if refuted(mid) {
+			high = mid
 		} else {
-			lo = mid
+			low = mid
 		}
 	}
-	return &hi
-}
-
-// refutesBurst: a bucket of this burst would have admitted something refused.
-func (s *sample) refutesBurst(h *history, m []moment, burst int64) bool {
-	p := newTempo(s.limit.Rate, -s.limit.Slack.Under, s.length(), burst, roundDown)
-	margin, any := h.margin(s.bucket(p, burst, h), m)
-	return any && margin <= 0
-}
-
-func (s *sample) rates(r *results.Resolution, slow, fast int) {
-	pct := math.Inf(1)
-	perSecond := s.limit.Rate.PerSecond()
-	if slow < errorSteps {
-		v := perSecond * (1 - float64(errorStep(slow))/1e6)
-		r.RateLow = &v
-	}
-	if fast < errorSteps {
-		v := perSecond * (1 + float64(errorStep(fast))/1e6)
-		r.RateHigh = &v
-	}
-	if r.RateLow != nil && r.RateHigh != nil {
-		pct = float64(max(errorStep(slow), errorStep(fast))) / 10_000
-		r.RatePct = &pct
-	}
+	return high
 }
 
 // reaches reports whether an error of wanted ppm in the rate would have been

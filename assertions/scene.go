@@ -13,6 +13,9 @@ type scene struct {
 	lateBy time.Duration
 }
 
+// ticks is a length in ticks, rounded down.
+func (s *scene) ticks(d time.Duration) int64 { return int64(d) / s.tick }
+
 // length is how long a tick is.
 func (s *scene) length() time.Duration { return time.Duration(s.tick) }
 

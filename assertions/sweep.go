@@ -9,20 +9,17 @@ import (
 	"github.com/ratehammer/ratehammer/results"
 )
 
-// flight is one request on its way through the sweep: the interval in which it
-// was decided, widened by what the two clocks may be off.
+// flight is one request on its way through the sweep. Its interval is widened by
+// what the two clocks may be off.
 type flight struct {
-	hit      *results.Hit
-	key      int32              // index of its key
-	from, to int64              // ticks, both ends included
-	torn     bool               // it left while time passed that our clock did not show
-	asks     results.RetryAfter // what the refusal asks for; the zero value where it is none, or cannot be read
-	ended    bool
-	wrong    bool  // it was refused wrongly for certain; set by lower
-	told     *told // what a refusal on the key had said before it left; nil: nothing; set by tight
+	brief
+	hit   *results.Hit
+	key   int32              // index of its key
+	asks  results.RetryAfter // what the refusal asks for; the zero value where it is none, or cannot be read
+	wrong bool               // it was refused wrongly for certain; set by bounds
+	ended bool
+	told  *told // what a refusal on the key had said before it left; nil: nothing; set by tight
 }
-
-func (f *flight) spends() bool { return f.hit.Spends() }
 
 // eventKind is what an event tells.
 type eventKind uint8
@@ -95,19 +92,27 @@ func (s *sweep) close() []event {
 func (s *sweep) interval(f *flight, h *results.Hit) {
 	f.hit = h
 	f.key = s.index(h.Key)
+	f.seq, f.cost, f.outcome = h.Seq, h.Cost, h.Outcome
 	f.from = floorDiv(h.Sent-s.early, s.tick)
-	switch {
-	case h.Answered():
-		f.to = -floorDiv(-(h.First + s.late), s.tick)
-	case h.Done > math.MaxInt64-int64(s.linger)-s.late-s.tick:
-		f.to = math.MaxInt64
-	default:
-		f.to = -floorDiv(-(h.Done + int64(s.linger) + s.late), s.tick)
+	f.done = s.up(h.Done, 0)
+	if h.Answered() {
+		f.to = s.up(h.First, 0)
+	} else {
+		f.to = s.up(h.Done, int64(s.linger))
+		f.done = f.to
 	}
 	f.to = max(f.to, f.from)
 	if h.Outcome == results.Limited {
 		f.asks = h.Asks()
 	}
+}
+
+// up is a moment in ticks, rounded up, as late as our clock may have been off.
+func (s *sweep) up(ns, more int64) int64 {
+	if ns > math.MaxInt64-more-s.late-s.tick {
+		return math.MaxInt64
+	}
+	return -floorDiv(-(ns + more + s.late), s.tick)
 }
 
 func (s *sweep) index(key string) int32 {
@@ -150,10 +155,7 @@ func (s *sweep) endBefore(t int64) {
 // mark takes in a mark that changes what may be concluded.
 func (s *sweep) mark(m results.Mark) {
 	from := floorDiv(m.At-s.early, s.tick)
-	to := int64(math.MaxInt64)
-	if m.To < math.MaxInt64-s.late-s.tick {
-		to = -floorDiv(-(m.To + s.late), s.tick)
-	}
+	to := s.up(m.To, 0)
 	switch {
 	case m.Tears():
 		s.marks = append(s.marks, event{at: from, kind: tears, until: to})

@@ -101,12 +101,3 @@ func (p tempo) gain(ticks int64) int64 {
 
 // tokens is a level in tokens, for people.
 func (p tempo) tokens(level int64) float64 { return float64(level) / float64(p.den) }
-
-// ceilDiv is a/b rounded up, b positive.
-func ceilDiv(a, b int64) int64 {
-	q := a / b
-	if a%b > 0 {
-		q++
-	}
-	return q
-}

@@ -187,7 +187,7 @@ func (w *world) standard() []shot {
 	return shots
 }
 
-func bucket(b int64, count int64, per time.Duration) scenarios.Limit {
+func promised(b int64, count int64, per time.Duration) scenarios.Limit {
 	return scenarios.Limit{Burst: b, Rate: scenarios.Rate{Count: count, Per: per}, Key: scenarios.Key{Kind: scenarios.KeyHeader, Name: "K"}}
 }
 
@@ -201,8 +201,8 @@ func broken(v results.Verdict) (checks []string) {
 }
 
 func TestRightLimiterIsNeverAccused(t *testing.T) {
-	limits := []scenarios.Limit{bucket(10, 5, time.Second), bucket(1, 5, time.Second), bucket(2, 100, time.Minute),
-		bucket(100, 1000, time.Second), bucket(3, 1, 7*time.Second), bucket(20, 9999, time.Second)}
+	limits := []scenarios.Limit{promised(10, 5, time.Second), promised(1, 5, time.Second), promised(2, 100, time.Minute),
+		promised(100, 1000, time.Second), promised(3, 1, 7*time.Second), promised(20, 9999, time.Second)}
 	requests, kept := 0, 0
 	for seed := uint64(0); requests < 1_000_000; seed++ {
 		l := limits[seed%uint64(len(limits))]
@@ -249,7 +249,7 @@ func TestFaultsAreFound(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for seed := range uint64(100) {
-			w := newWorld(seed, bucket(10, 5, time.Second), 300*time.Microsecond)
+			w := newWorld(seed, promised(10, 5, time.Second), 300*time.Microsecond)
 			tt.fault(&w.server)
 			w.fire(w.standard())
 			v := w.judge(t, Options{Fresh: true})

@@ -39,7 +39,7 @@ const (
 )
 
 // Contracts are those that can be judged, in the order they are documented.
-var Contracts = []Contract{TokenBucket, GCRA}
+var Contracts = []Contract{TokenBucket, GCRA, Lumps, FixedWindow, SlidingLog, SlidingCounter, Queue, Nginx, Concurrency, BestEffort}
 
 // wanted says which numbers a contract has.
 type wanted struct{ burst, rate bool }
@@ -55,3 +55,13 @@ func (c Contract) wants() (w wanted, ok bool) {
 	}
 	return wanted{}, false
 }
+
+// Align says where fixed windows begin.
+type Align string
+
+// The alignments. The empty one leaves it open: any of them will do.
+const (
+	AlignEpoch    Align = "epoch"     // at multiples of the window since 1970, on the server's wall clock
+	AlignStart    Align = "start"     // at multiples of the window since some moment, for all keys the same
+	AlignFirstHit Align = "first-hit" // at a key's first request, and at its first one behind each window
+)

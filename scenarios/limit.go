@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -12,6 +13,7 @@ type Limit struct {
 	Contract Contract // empty: TokenBucket
 	Burst    int64    // b, in tokens; what it means is the contract's business, 0 where it has none
 	Rate     Rate     // r, or N per window W
+	Align    Align    // of fixed windows: where they begin; empty: anywhere
 	Key      Key      // what clients are told apart by
 	Answers  Answers  // which answers mean what; the zero value is DefaultAnswers
 	Slack    Slack    // what the limiter's own clock and rounding may add
@@ -87,14 +89,55 @@ func (l Limit) checkContract() error {
 	return nil
 }
 
-// Fill is how long an empty bucket takes to be full again, at the slowest rate
-// that the slack allows, plus the clock's step.
+// Size is the most that can be admitted at once: the burst, or the number in a window.
+func (l Limit) Size() int64 {
+	if w, _ := l.Contract.wants(); w.burst {
+		return l.Burst
+	}
+	return l.Rate.Count
+}
+
+// Token is how long one takes to come in the mean; 0 where a limit has no rate.
+func (l Limit) Token() time.Duration {
+	if l.Rate.Count == 0 {
+		return 0
+	}
+	return l.Rate.Time(1)
+}
+
+// Fill is how long a key must be left alone to be as if it had never been used,
+// at the slowest that the slack allows, plus the clock's step.
 func (l Limit) Fill() time.Duration {
-	t := l.Rate.Times(1_000_000-l.Slack.Under, 1_000_000).Time(l.Burst)
-	if t > math.MaxInt64-l.Slack.Quantum {
+	var t time.Duration
+	switch l.Contract {
+	case Concurrency:
+	case FixedWindow, SlidingLog:
+		t = l.Rate.Per
+	case SlidingCounter:
+		t = longer(l.Rate.Per, l.Rate.Per)
+	case Lumps:
+		t = longer(Rate{1, l.Rate.Per}.Time((l.Burst+l.Rate.Count-1)/l.Rate.Count), l.Rate.Per)
+	default:
+		t = l.Rate.Time(l.Burst)
+	}
+	return longer(longer(t, t/time.Duration(1_000_000-l.Slack.Under)*time.Duration(l.Slack.Under)), l.Slack.Quantum)
+}
+
+// longer is the sum of two lengths, which saturates.
+func longer(a, b time.Duration) time.Duration {
+	if a > math.MaxInt64-b {
 		return math.MaxInt64
 	}
-	return t + l.Slack.Quantum
+	return a + b
+}
+
+// Longest is the longest that a true Retry-After can be after a refusal.
+func (l Limit) Longest() time.Duration {
+	switch l.Contract {
+	case FixedWindow, SlidingLog, SlidingCounter, Lumps:
+		return l.Rate.Per
+	}
+	return l.Token()
 }
 
 // String says the promise in words.
@@ -103,5 +146,16 @@ func (l Limit) String() string {
 	if c == "" {
 		c = TokenBucket
 	}
-	return fmt.Sprintf("%s burst %d, rate %v per %v", c, l.Burst, l.Rate, l.Key)
+	w, _ := c.wants()
+	text := string(c)
+	if w.burst {
+		text += fmt.Sprintf(" burst %d,", l.Burst)
+	}
+	if w.rate {
+		text += fmt.Sprintf(" rate %v,", l.Rate)
+	}
+	if l.Align != "" {
+		text += fmt.Sprintf(" windows from %s,", l.Align)
+	}
+	return strings.TrimSuffix(text, ",") + " per " + l.Key.String()
 }

@@ -3,7 +3,6 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"math/bits"
 	"slices"
 	"time"
@@ -63,7 +62,7 @@ func (s *Scenario) Plan(supply Supply) (Plan, error) {
 	p := &planner{scenario: s, supply: supply, byPhase: map[string][]int32{}}
 	for _, l := range s.Limits {
 		p.fill = max(p.fill, l.Fill())
-		p.token = max(p.token, l.Rate.Time(1))
+		p.longest = max(p.longest, l.Longest())
 	}
 	p.plan.Keys = slices.Clone(supply.Given)
 	p.ready = make([]int64, len(supply.Given))
@@ -84,7 +83,7 @@ type planner struct {
 	scenario *Scenario
 	supply   Supply
 	fill     time.Duration // how long the slowest bucket takes to be full
-	token    time.Duration // how long the slowest token takes
+	longest  time.Duration // how long a true Retry-After can be at most
 	plan     Plan
 	ready    []int64 // by key: when its bucket is full if nothing more is sent
 	byPhase  map[string][]int32
@@ -190,14 +189,9 @@ func (p *planner) add(s Shot, ph *Phase) {
 	p.plan.Shots = append(p.plan.Shots, s)
 }
 
-// patience is how long a true Retry-After can be at most: a token's time,
-// rounded up to a second, and one second that a cautious server adds.
-func (p *planner) patience() time.Duration {
-	if p.token > math.MaxInt64-2*time.Second {
-		return math.MaxInt64
-	}
-	return p.token + 2*time.Second
-}
+// patience is how long a true Retry-After can be at most: rounded up to a
+// second, and one second more that a cautious server adds.
+func (p *planner) patience() time.Duration { return longer(p.longest, 2*time.Second) }
 
 func (p *planner) finish() Plan {
 	slices.SortStableFunc(p.plan.Shots, func(a, b Shot) int { return cmp.Compare(a.At, b.At) })

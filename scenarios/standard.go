@@ -54,8 +54,8 @@ func Standard(l Limit, c Circumstances) (Scenario, []Omission) {
 		c.RTT = time.Millisecond
 	}
 	s := Scenario{Name: "check", Limits: []Limit{l}, Seed: c.Seed, Wanted: c.Wanted}
-	d := designer{limit: l, c: c, token: l.Rate.Time(1), fill: l.Fill(), rng: rand.New(rand.NewPCG(c.Seed, 1))}
-	tracks := []track{d.volley(), d.pressure(), d.obey(), d.rest(), d.twins(), d.below(), d.above(), d.idle()}
+	d := designer{limit: l, size: l.Size(), c: c, token: l.Token(), fill: l.Fill(), rng: rand.New(rand.NewPCG(c.Seed, 1))}
+	tracks := d.tracks()
 	for i := range tracks {
 		for _, p := range tracks[i].phases {
 			if p.Keys.Of == "" {
@@ -72,8 +72,17 @@ func Standard(l Limit, c Circumstances) (Scenario, []Omission) {
 	return s, left
 }
 
+// tracks are the questions that the limit can be asked, the most telling first.
+func (d *designer) tracks() []track {
+	if d.token == 0 { // there is no rate to ask about
+		return []track{d.volley(), d.twins()}
+	}
+	return []track{d.volley(), d.pressure(), d.obey(), d.rest(), d.twins(), d.below(), d.above(), d.idle()}
+}
+
 type designer struct {
 	limit Limit
+	size  int64 // that is admitted at once
 	c     Circumstances
 	token time.Duration // how long one takes
 	fill  time.Duration // how long a bucket takes
@@ -101,7 +110,7 @@ func Tracks() []About {
 func (d *designer) sideBySide(s *Scenario, tracks []track) (left []Omission) {
 	at := 100 * time.Millisecond
 	for _, t := range tracks {
-		start := at + time.Duration(d.rng.Int64N(int64(min(d.token, 200*time.Millisecond))))
+		start := at + time.Duration(d.rng.Int64N(int64(min(max(d.token, 1), 200*time.Millisecond))))
 		if d.c.Budget > 0 && start+t.length > d.c.Budget {
 			left = append(left, Omission{t.name, "time", t.loses, start + t.length})
 			continue
@@ -148,20 +157,20 @@ func (d *designer) inTurn(s *Scenario, tracks []track) (left []Omission) {
 
 // drain is enough requests at once to empty a bucket, whatever refills meanwhile.
 func (d *designer) drain() int {
-	b := d.limit.Burst
+	b := d.size
 	spread := 30*time.Millisecond + d.c.RTT + time.Duration(b/volleySize)*volleyPause
 	return int(min(b+2+d.limit.Rate.Tokens(spread), 1_000_000))
 }
 
 // over is a volley that a bucket has to refuse a good part of.
-func (d *designer) over() int { return d.drain() + int(min(max(d.limit.Burst, 3), 20)) }
+func (d *designer) over() int { return d.drain() + int(min(max(d.size, 3), 20)) }
 
 // share is how many keys a question is asked on: fewer when each costs much.
 func (d *designer) share(most int) int {
 	switch {
-	case d.limit.Burst > 500:
+	case d.size > 500:
 		most = 1
-	case d.limit.Burst > 50:
+	case d.size > 50:
 		most = (most + 1) / 2
 	}
 	if d.c.Keys > 0 {
@@ -190,14 +199,14 @@ func (d *designer) pressure() track {
 		least = 2 * time.Second
 	}
 	length := max(least, 2*scale(unsharp, 1_000_000, wanted)*4/3, 3*d.token)
-	if d.limit.Burst == 1 { // each token is a trial of its own, see below
+	if d.size == 1 { // each token is a trial of its own, see below
 		length = max(length, min(40*d.token, 10*time.Second))
 	}
 	if room := d.room(); room > 0 && length > room {
 		length = max(room, time.Second)
 	}
 	gap := min(scale(length, wanted, 2_000_000)-unsharp, d.token*2/3)
-	if d.limit.Burst == 1 {
+	if d.size == 1 {
 		// A bucket of one is full as soon as it has a token, and what comes
 		// then is lost: every single token has to be asked for in time.
 		gap = min(gap, max(d.token/100, unsharp/2))
@@ -296,7 +305,7 @@ func (d *designer) obey() track {
 		t.phases = append(t.phases,
 			Phase{Name: drained, Rest: start, Volley: d.drain(), Keys: Keys{Fresh: 1}},
 			Phase{Name: name, Rest: ask, Pace: d.limit.Rate, Count: 1, Retry: RetryObey, Keys: Keys{Of: drained}})
-		t.length = max(t.length, ask+d.token+2*time.Second)
+		t.length = max(t.length, ask+d.limit.Longest()+2*time.Second)
 	}
 	if d.c.Keys > 0 { // each pair of phases counts its own time
 		t.length *= time.Duration(n)
@@ -311,7 +320,7 @@ func (d *designer) twins() track {
 		keys: 2, length: 200 * time.Millisecond,
 		phases: []Phase{
 			{Name: "twin-greedy", Volley: d.over(), Keys: Keys{Fresh: 1}},
-			{Name: "twin-modest", Rest: 50 * time.Millisecond, Volley: int(min(d.limit.Burst, volleySize)), Keys: Keys{Fresh: 1}},
+			{Name: "twin-modest", Rest: 50 * time.Millisecond, Volley: int(min(d.size, volleySize)), Keys: Keys{Fresh: 1}},
 		},
 	}
 }

@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"cmd/target":          {"scenarios", "scenarios/document", "cmd/target/..."},
 	"cmd/target/mode":     {"scenarios", "scenarios/document"},
 	"cmd/target/limiter":  {"scenarios", "cmd/target/mode"},
+	"cmd/target/virtual":  {"scenarios", "results", "cmd/target/limiter"},
 	"cmd/target/clock":    {},
 	"cmd/target/key":      {"cmd/target/mode"},
 	"cmd/target/dialect":  {"scenarios", "cmd/target/mode", "cmd/target/limiter"},

@@ -1,0 +1,230 @@
+package assertions
+
+import (
+	"fmt"
+
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// CheckEnforced is the id of the plainest question: whether the limiter is
+// there at all.
+const CheckEnforced = "limit.enforced"
+
+// CheckUpper is the id of the upper bound: in no window of time more is
+// admitted than the contract allows in one of its length.
+const CheckUpper = "bound.upper"
+
+// CheckLower is the id of the lower bound: nothing is refused while every
+// limit has room for it.
+const CheckLower = "bound.lower"
+
+// CheckWindow is the id of the question where fixed windows begin: some grid,
+// or some sequence of requests that open them, must explain all that was
+// admitted and refused.
+const CheckWindow = "bound.window"
+
+// bounds asserts what is admitted and refused, against all limits together.
+type bounds struct {
+	court   *court
+	sample  *sample
+	refused int64
+	wrong   int64
+	keys    map[int32]bool // on which refusals were wrong
+	worst   wrongRefusal   // the first
+}
+
+// wrongRefusal is the witness of a broken lower bound.
+type wrongRefusal struct {
+	f     *flight
+	room  room
+	limit int // the one that had least to spare
+}
+
+func newBounds(sc *scene, s *sample, limits []scenarios.Limit) *bounds {
+	return &bounds{court: newCourt(sc, limits), sample: s, keys: map[int32]bool{}}
+}
+
+func (b *bounds) check() string { return CheckUpper }
+
+func (b *bounds) trim(oldest int64) {
+	for _, ts := range b.court.all {
+		for _, t := range ts {
+			t.each(func(m model) { m.trim(oldest) })
+		}
+	}
+}
+
+func (b *bounds) hear(events []event) { b.court.hear(events, b.refusal) }
+
+func (b *bounds) refusal(f *flight, r room, limit int) {
+	b.refused++
+	if f.wrong = r.wrong; !r.wrong {
+		return
+	}
+	b.wrong++
+	b.keys[f.key] = true
+	if b.worst.f == nil {
+		b.worst = wrongRefusal{f, r, limit}
+	}
+}
+
+func (b *bounds) tell() (found []results.Finding) {
+	lower := b.lower()
+	for i := range b.court.limits {
+		upper := b.upper(i)
+		found = append(found, b.enforced(upper), upper)
+		if w, asked := b.window(i, upper.Status == results.Broken || lower.Status == results.Broken); asked {
+			found = append(found, w)
+		}
+	}
+	return append(found, lower)
+}
+
+// upper is the finding about the heaviest window under the first theory.
+func (b *bounds) upper(i int) results.Finding {
+	l := b.court.limits[i]
+	h, slot, over, used := b.court.all[i][0].heaviest()
+	f := results.Finding{Check: CheckUpper, Limit: l.Name}
+	if !h.any {
+		f.Text = "nothing was admitted, so nothing could be too much"
+		return f
+	}
+	f.Key, f.Unit, f.Got, f.Allowed = b.court.name(l, slot), "requests", h.got, h.allowed
+	f.FromNS, f.ToNS = b.court.clock(h.from, h.to)
+	relation := "<="
+	if b.court.tooMuch(i) {
+		f.Status, relation = results.Broken, ">"
+		f.Text = fmt.Sprintf("%s admitted within %s, where %s allow %s",
+			plural(int64(h.got), "request"), duration(f.ToNS-f.FromNS), terms(l), number(h.allowed))
+		if used > 1 {
+			f.Text += fmt.Sprintf("; too many on %d of %d keys", over, used)
+		}
+	} else {
+		f.Status = results.Kept
+		f.Text = "in no window was more admitted than " + terms(l) + " allow"
+	}
+	f.Proof = fmt.Sprintf("%s %s %s, %s over %s", number(h.got), relation, number(h.allowed), formula(l), duration(f.ToNS-f.FromNS))
+	if s := l.Slack; s != (scenarios.Slack{}) {
+		f.Proof += fmt.Sprintf(", a clock step of %s and %d ppm granted", duration(int64(s.Quantum)), s.Over)
+	}
+	return f
+}
+
+// enforced answers, from the bound's finding, whether anything is limited.
+func (b *bounds) enforced(bound results.Finding) results.Finding {
+	f := results.Finding{Check: CheckEnforced, Limit: bound.Limit}
+	switch {
+	case b.refused > 0:
+		f.Status, f.Text = results.Kept, "it refuses ("+plural(b.refused, "refusal")+")"
+	case bound.Status == results.Broken:
+		f = bound
+		f.Check, f.Status = CheckEnforced, results.Broken
+		f.Text = fmt.Sprintf("no request was ever limited, although %s were admitted within %s and %s is the most that is allowed",
+			number(f.Got), duration(f.ToNS-f.FromNS), number(f.Allowed))
+	default:
+		f.Text = "no request was limited, and none had to be: the limiter was not pushed"
+	}
+	return f
+}
+
+func (b *bounds) lower() results.Finding {
+	f := results.Finding{Check: CheckLower, Limit: b.court.limits[0].Name}
+	switch {
+	case b.refused == 0:
+		f.Text = "nothing was refused, so nothing could be refused wrongly; what the limit allows was not asked for in full"
+	case b.wrong == 0:
+		f.Status = results.Kept
+		f.Text = fmt.Sprintf("nothing was refused while the limit allowed it (%s)", plural(b.refused, "refusal"))
+	default:
+		f = b.tooLittle()
+	}
+	return f
+}
+
+func (b *bounds) tooLittle() results.Finding {
+	x := b.worst
+	l := b.court.limits[x.limit]
+	f := results.Finding{
+		Check: CheckLower, Status: results.Broken, Limit: l.Name, Key: x.f.hit.Key,
+		Got: x.room.left, Allowed: float64(x.f.cost), Unit: "tokens", Seqs: []int64{x.f.seq},
+	}
+	f.FromNS, _ = b.court.clock(x.room.since, x.f.to)
+	f.FromNS, f.ToNS = min(f.FromNS, x.f.hit.Sent), x.f.hit.First
+	f.Text = fmt.Sprintf("refused too much: request %d was refused although at least %s of %s %s were there",
+		x.f.seq, number(x.room.left), number(x.room.of), unit(l))
+	if b.wrong > 1 {
+		f.Text += fmt.Sprintf("; %d of %s were wrong, on %s", b.wrong, plural(b.refused, "refusal"), plural(int64(len(b.keys)), "key"))
+	}
+	f.Proof = fmt.Sprintf("%s >= %d, the request's cost, at every moment from %s to %s",
+		number(x.room.left), x.f.cost, instant(x.f.hit.Sent), instant(x.f.hit.First))
+	return f
+}
+
+// window is the finding about where the windows begin; asked is false where a
+// limit has none. Where a bound is broken already it adds nothing.
+func (b *bounds) window(i int, broken bool) (f results.Finding, asked bool) {
+	l := b.court.limits[i]
+	if l.Contract != scenarios.FixedWindow && l.Contract != scenarios.SlidingCounter && l.Contract != scenarios.Lumps {
+		return f, false
+	}
+	f = results.Finding{Check: CheckWindow, Limit: l.Name}
+	switch {
+	case len(b.court.limits) > 1:
+		f.Level, f.Text = results.Info, "not asked: with several limits a refusal may be any one's"
+	case broken:
+		f.Level, f.Text = results.Info, "not asked: a bound is broken already"
+	case b.court.refuted(i) || b.sample.unexplained(b.court, i):
+		b.noWindows(&f, i)
+	default:
+		f.Status, f.Text = results.Kept, b.placed(i)
+	}
+	return f, true
+}
+
+// noWindows fills in the proof that no beginning explains the record.
+func (b *bounds) noWindows(f *results.Finding, i int) {
+	l := b.court.limits[i]
+	f.Status = results.Broken
+	f.Text = fmt.Sprintf("no beginning of periods of %s explains what was admitted and refused", duration(int64(l.Rate.Per)))
+	for _, t := range b.court.all[i] {
+		if t.grid == nil {
+			continue
+		}
+		cover := t.grid.cover()
+		if len(cover) == 0 {
+			continue
+		}
+		for _, o := range cover {
+			f.Seqs = append(f.Seqs, o.seq)
+		}
+		f.FromNS, f.ToNS = b.court.clock(cover[0].from, cover[len(cover)-1].to)
+		f.Proof = fmt.Sprintf("each phase of 0 to %s is ruled out by one of %s", duration(int64(l.Rate.Per)), plural(int64(len(cover)), "request"))
+	}
+}
+
+// placed says where the periods begin, as far as it is known.
+func (b *bounds) placed(i int) string {
+	l := b.court.limits[i]
+	head := b.sample.head(searchHits)
+	m := head.moments()
+	var says []string
+	for _, t := range b.court.all[i] {
+		text := t.name
+		switch {
+		case b.court.fails(t):
+			continue
+		case t.grid != nil && len(t.grid.bad.spans) > 0:
+			widest, left := t.grid.bad.gap()
+			text += fmt.Sprintf(" (phase %s, known to %s)", duration(mod(widest.lo, t.grid.window)*b.court.tick), duration(left*b.court.tick))
+		case t.phased != nil:
+			lo, _, ok := head.explained(m, b.court.limits, i, t.phased)
+			if !ok {
+				continue
+			}
+			text += fmt.Sprintf(" (such as phase %s)", duration(lo*b.court.tick))
+		}
+		says = append(says, text)
+	}
+	return fmt.Sprintf("%s of %s explain the record", join(says, " or "), duration(int64(l.Rate.Per)))
+}

@@ -1,0 +1,95 @@
+package assertions
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ratehammer/ratehammer/cmd/target/limiter"
+	"github.com/ratehammer/ratehammer/cmd/target/mode"
+	"github.com/ratehammer/ratehammer/cmd/target/virtual"
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+func algorithm(t *testing.T, text string) limiter.Algorithm {
+	t.Helper()
+	m, err := mode.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := limiter.New(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// declared is a limit as a user declares it: with a key, and the usual slack.
+func declared(l scenarios.Limit) scenarios.Limit {
+	l.Key = scenarios.Key{Kind: scenarios.KeyHeader, Name: "X-Api-Key"}
+	l.Answers, l.Slack = scenarios.DefaultAnswers(), scenarios.DefaultSlack()
+	return l
+}
+
+// networks are those that everything is tried on.
+func networks() map[string]virtual.Network {
+	return map[string]virtual.Network{"0.4 ms": virtual.LAN(), "20 ms": virtual.WAN(), "150 ms": virtual.Far()}
+}
+
+// trial fires the standard scenario for a limit at an algorithm and judges it.
+func trial(t *testing.T, a limiter.Algorithm, l scenarios.Limit, n virtual.Network, seed uint64) results.Verdict {
+	t.Helper()
+	s, _ := scenarios.Standard(l, scenarios.Circumstances{RTT: 2 * n.OneWay, Seed: seed})
+	plan, err := s.Plan(scenarios.Supply{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The server's clock began at another moment than the run, has millisecond
+	// steps, and runs a little wrong.
+	offset := int64(seed) * 7_919_000_003 % int64(time.Hour)
+	server := &virtual.Limited{Algorithm: a, Now: func(at int64) int64 {
+		now := offset + at + at/10_000*int64(seed%7) - at/10_000*3
+		return now - now%int64(time.Millisecond)
+	}}
+	blocks := virtual.Run(plan, virtual.Client{Answers: l.Answers, Slack: l.Slack, Jitter: 300 * time.Microsecond}, n, server, seed)
+	j, err := New([]scenarios.Limit{l}, Options{Fresh: true, Wanted: s.Wanted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := results.Run{}
+	for _, b := range blocks {
+		run.Sent += int64(len(b.Hits))
+		j.Block(b)
+	}
+	run.Planned = run.Sent
+	return j.Verdict(&run)
+}
+
+var rightAlgorithms = []string{
+	"token-bucket{burst=10,rate=5/s}", "gcra{burst=10,rate=5/s}", "meter{burst=10,rate=5/s}",
+	"lumps{burst=10,rate=5/1s}",
+	"fixed-window{rate=10/2s,align=epoch}", "fixed-window{rate=10/2s,align=start}", "fixed-window{rate=10/2s,align=first-hit}",
+	"sliding-log{rate=10/2s}", "sliding-counter{rate=10/2s}",
+	"queue{burst=10,rate=5/s}", "nginx{burst=9,rate=5/s,nodelay}",
+}
+
+// Every right algorithm, under its own contract, is never accused.
+func TestRightAlgorithmsAreNeverAccused(t *testing.T) {
+	const seeds = 10
+	for _, text := range rightAlgorithms {
+		for name, n := range networks() {
+			kept := 0
+			for seed := range uint64(seeds) {
+				a := algorithm(t, text)
+				v := trial(t, a, declared(a.Promise()), n, seed)
+				if v.Status == results.Broken {
+					t.Fatalf("%s, %s, seed %d: %q", text, name, seed, broken(v))
+				}
+				if v.Status == results.Kept {
+					kept++
+				}
+			}
+			t.Logf("%-45s %-7s %d of %d kept", text, name, kept, seeds)
+		}
+	}
+}

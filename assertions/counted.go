@@ -1,0 +1,136 @@
+package assertions
+
+import (
+	"math/bits"
+
+	"github.com/ratehammer/ratehammer/results"
+)
+
+// counted is the model of a sliding window that is estimated from the counts of
+// two windows of a grid, whose phase is known to within an interval: a window
+// began at some moment from lo to hi, and others lie a period apart. An
+// admission was impossible when even the least estimate had reached the limit,
+// and a refusal wrong when even the greatest left room for it. Limiters differ
+// in whether the estimate has to stay below the limit before a request, or may
+// reach it with it; what either allows is allowed.
+type counted struct {
+	period, drift int64 // ticks; parts per million
+	limit         int64
+	lo, hi        int64   // ticks
+	spends        []brief // that may lie in one of the last windows, by from
+	most          heavy
+}
+
+func newCounted(period, drift, limit, lo, hi int64) *counted {
+	return &counted{period: period, drift: drift, limit: limit, lo: lo, hi: hi}
+}
+
+// windows are the first and the last window that a request may have been
+// decided in, by number.
+func (c *counted) windows(b *brief) (first, last int64) {
+	return floorDiv(b.from-c.hi-share(abs(b.from-c.lo), c.drift), c.period),
+		floorDiv(b.to-c.lo+share(abs(b.to-c.lo), c.drift), c.period)
+}
+
+// began is the interval in which a window began.
+func (c *counted) began(window int64) (lo, hi int64) {
+	lo, hi = c.lo+window*c.period, c.hi+window*c.period
+	return lo - share(abs(lo-c.lo), c.drift), hi + share(abs(hi-c.lo), c.drift)
+}
+
+func (c *counted) start(x *brief) {
+	if !x.spends() {
+		return
+	}
+	old := 0
+	for old < len(c.spends) && c.spends[old].to < x.from-4*c.period {
+		old++
+	}
+	c.spends = append(append(c.spends[:0], c.spends[old:]...), *x)
+}
+
+func (c *counted) end(x *brief) room {
+	switch x.outcome {
+	case results.Admitted:
+		c.admitted(x)
+		return room{}
+	case results.Limited:
+		return c.refused(x)
+	}
+	return room{}
+}
+
+// admitted looks whether a request was let in although the estimate was full.
+func (c *counted) admitted(x *brief) {
+	first, last := c.windows(x)
+	if x.torn || first != last {
+		return
+	}
+	var before, now int64
+	for i := range c.spends {
+		s := &c.spends[i]
+		if s.outcome != results.Admitted || s.torn || s.seq == x.seq {
+			continue
+		}
+		switch lo, hi := c.windows(s); {
+		case lo != hi:
+		case lo == first-1:
+			before += s.cost
+		case lo == first && s.to < x.from:
+			now += s.cost
+		}
+	}
+	began, _ := c.began(first)
+	elapsed := min(x.to-began, c.period)
+	if weighs(now, before, c.period-elapsed, c.period, c.limit) >= 0 {
+		c.most = heavy{any: true, over: true, got: float64(now+before) + float64(x.cost), allowed: float64(c.limit), from: began - c.period, to: x.to}
+	}
+}
+
+func (c *counted) refused(x *brief) room {
+	r := room{judged: true, wrong: true, of: float64(c.limit), since: x.from - 2*c.period, left: float64(c.limit)}
+	first, last := c.windows(x)
+	for w := first; w <= last; w++ {
+		var before, now int64
+		for i := range c.spends {
+			s := &c.spends[i]
+			lo, hi := c.windows(s)
+			if lo <= w && w <= hi && s.from <= x.to {
+				now += s.cost
+			} else if lo <= w-1 && w-1 <= hi {
+				before += s.cost
+			}
+		}
+		_, began := c.began(w)
+		elapsed := max(0, x.from-began)
+		r.wrong = r.wrong && weighs(now+x.cost, before, c.period-min(elapsed, c.period), c.period, c.limit) <= 0
+		r.left = min(r.left, float64(c.limit)-float64(now)-float64(before)*(1-float64(elapsed)/float64(c.period)))
+	}
+	return r
+}
+
+// weighs compares now + before*covered/period with limit, exactly.
+func weighs(now, before, covered, period, limit int64) int {
+	h1, l1 := bits.Mul64(uint64(now), uint64(period))
+	h2, l2 := bits.Mul64(uint64(before), uint64(covered))
+	low, carry := bits.Add64(l1, l2, 0)
+	high, _ := bits.Add64(h1, h2, carry)
+	lh, ll := bits.Mul64(uint64(limit), uint64(period))
+	switch {
+	case high > lh || high == lh && low > ll:
+		return 1
+	case high == lh && low == ll:
+		return 0
+	}
+	return -1
+}
+
+func (c *counted) forget(t int64) { c.spends = c.spends[:0] }
+
+// unknown: the windows may be full of what we did not see.
+func (c *counted) unknown(t int64) {
+	c.spends = append(c.spends, brief{from: t - 2*c.period, to: t, cost: c.limit})
+}
+
+func (c *counted) trim(int64)      {}
+func (c *counted) heaviest() heavy { return c.most }

@@ -1,0 +1,110 @@
+package assertions
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ratehammer/ratehammer/results"
+)
+
+// bruteCounted asks whether any moments of decision, in any order, and any fate
+// of the unknown requests make a sliding counter on a grid give the record.
+// exact: the estimate may reach the limit with the request; else it has to be
+// below it before.
+func bruteCounted(h []brief, period, limit, phase int64, exact bool) bool {
+	at := make([]int64, len(h))
+	var choose func(i int) bool
+	choose = func(i int) bool {
+		if i == len(h) {
+			return countedOrder(h, at, period, limit, phase, exact)
+		}
+		for d := h[i].from; d <= h[i].to; d++ {
+			at[i] = d
+			if choose(i + 1) {
+				return true
+			}
+		}
+		return false
+	}
+	return choose(0)
+}
+
+func countedOrder(h []brief, at []int64, period, limit, phase int64, exact bool) bool {
+	order := sortedBy(at)
+	counts := map[int64]int64{}
+	var try func(i int) bool
+	try = func(i int) bool {
+		if i == len(order) {
+			return true
+		}
+		for j := i; j < len(order) && at[order[j]] == at[order[i]]; j++ {
+			order[i], order[j] = order[j], order[i]
+			x, d := h[order[i]], at[order[i]]
+			w := floorDiv(d-phase, period)
+			elapsed := d - phase - w*period
+			estimate := counts[w-1]*(period-elapsed) + counts[w]*period
+			fits := estimate < limit*period
+			if exact {
+				fits = estimate+x.cost*period <= limit*period
+			}
+			ok := false
+			if fits && x.outcome != results.Limited {
+				counts[w] += x.cost
+				ok = try(i + 1)
+				counts[w] -= x.cost
+			}
+			ok = ok || !fits && x.outcome != results.Admitted && try(i+1) || x.outcome == results.Unknown && try(i+1)
+			order[i], order[j] = order[j], order[i]
+			if ok {
+				return true
+			}
+		}
+		return false
+	}
+	return try(0)
+}
+
+func TestCountersNeverAccuseWrongly(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 1))
+	accused, impossible := 0, 0
+	for n := range 30_000 {
+		period, limit := int64(2+rng.IntN(7)), int64(1+rng.IntN(4))
+		phase := rng.Int64N(period)
+		h := make([]brief, 1+rng.IntN(5))
+		at := int64(0)
+		for i := range h {
+			at += int64(rng.IntN(4))
+			h[i] = brief{from: at, to: at + int64(rng.IntN(3)), cost: 1, seq: int64(i + 1), outcome: results.Outcome(rng.IntN(3))}
+		}
+		// On a grid whose phase is known exactly, or to within some ticks, and on any.
+		exactly, roughly := newCounted(period, 0, limit, phase, phase), newCounted(period, 0, limit, phase-1, phase+int64(rng.IntN(2)))
+		any := newCounter(period, limit, 0, true)
+		wrong := [3]bool{}
+		for _, e := range play(h) {
+			for i, m := range []model{exactly, roughly, any} {
+				b := h[e.i]
+				if e.rank < 2 {
+					m.start(&b)
+				} else if m.end(&b).wrong {
+					wrong[i] = true
+				}
+			}
+		}
+		possible := bruteCounted(h, period, limit, phase, true) || bruteCounted(h, period, limit, phase, false)
+		for i, m := range []model{exactly, roughly, any} {
+			if (wrong[i] || m.heaviest().over) && possible {
+				t.Fatalf("model %d, history %d %+v, %d in %d, phase %d: accused, and it is possible", i, n, h, limit, period, phase)
+			}
+		}
+		if wrong[0] || exactly.heaviest().over {
+			accused++
+		}
+		if !possible {
+			impossible++
+		}
+	}
+	t.Logf("%d of %d impossible records were accused", accused, impossible)
+	if accused < impossible/2 {
+		t.Errorf("only %d of %d impossible records were accused", accused, impossible)
+	}
+}

@@ -1,0 +1,204 @@
+package assertions
+
+import (
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// theory is one full account of how a limit may be kept: models for each key,
+// and, where the windows of all keys lie on one grid, that grid. A promise that
+// leaves something open, such as where its windows begin, has several; it is
+// broken when each of them is.
+type theory struct {
+	name   string
+	make   func(at int64, fresh bool) []model
+	grid   *grid   // nil: keys have nothing in common
+	phased *phased // nil: there is no phase to search for
+	keys   []theoryKey
+	wrong  int64 // refusals that were wrong for certain
+}
+
+type theoryKey struct {
+	models []model
+	grid   gridKey
+}
+
+// key is what is known of a slot, made when it is first heard of.
+func (t *theory) key(slot int32, at int64, fresh bool) *theoryKey {
+	for int(slot) >= len(t.keys) {
+		t.keys = append(t.keys, theoryKey{})
+	}
+	k := &t.keys[slot]
+	if k.models == nil {
+		k.models = t.make(at, fresh)
+		if t.grid != nil && !fresh {
+			k.grid.unknown(at, t.grid.limit)
+		}
+	}
+	return k
+}
+
+func (t *theory) start(k *theoryKey, b *brief) {
+	for _, m := range k.models {
+		m.start(b)
+	}
+	if t.grid != nil && b.spends() {
+		k.grid.spend(b.cost)
+	}
+}
+
+func (t *theory) spent(k *theoryKey, b *brief) {
+	for _, m := range k.models {
+		m.end(b)
+	}
+	if t.grid != nil {
+		certain := b.certain()
+		if b.torn {
+			certain = 0
+		}
+		t.grid.spent(&k.grid, b.from, b.to, b.cost, certain, b.seq)
+	}
+}
+
+// refused gives what there was room for, by the model that had least doubt.
+func (t *theory) refused(k *theoryKey, b *brief) (r room) {
+	for _, m := range k.models {
+		if x := m.end(b); x.judged && (!r.judged || x.wrong && !r.wrong || x.wrong == r.wrong && x.left > r.left) {
+			r = x
+		}
+	}
+	return r
+}
+
+// heaviest is the window that tells most, and its slot.
+func (t *theory) heaviest() (h heavy, slot int, over, used int) {
+	for i := range t.keys {
+		var most heavy
+		for _, m := range t.keys[i].models {
+			most = most.heavier(m.heaviest())
+		}
+		if !most.any {
+			continue
+		}
+		used++
+		if most.over {
+			over++
+		}
+		if best := h.heavier(most); !h.any || best != h {
+			h, slot = best, i
+		}
+	}
+	return h, slot, over, used
+}
+
+func (t *theory) each(f func(model)) {
+	for i := range t.keys {
+		for _, m := range t.keys[i].models {
+			f(m)
+		}
+	}
+}
+
+// theories are the accounts that a limit allows.
+func theories(sc *scene, l scenarios.Limit) []*theory {
+	window := sc.ticks(l.Rate.Per)
+	n, b := l.Rate.Count, l.Burst
+	up := func(burst int64) tempo { return newTempo(l.Rate, l.Slack.Over, sc.length(), burst, roundUp) }
+	down := func(burst int64) tempo { return newTempo(l.Rate, -l.Slack.Under, sc.length(), burst, roundDown) }
+	// Windows shrink or grow with the limiter's clock.
+	short, long := window-share(window, l.Slack.Over), window+share(window, l.Slack.Under)
+	one := func(name string, models func(at int64, fresh bool) []model) *theory {
+		return &theory{name: name, make: models}
+	}
+	switch l.Contract {
+	case scenarios.Lumps:
+		return lumpTheories(sc, l, up, down)
+	case scenarios.SlidingLog:
+		return []*theory{one("a sliding log", func(at int64, fresh bool) []model {
+			return []model{newLog(short, n, 0, at, fresh), newLog(long, 0, n, at, fresh)}
+		})}
+	case scenarios.SlidingCounter:
+		drift := max(l.Slack.Over, l.Slack.Under)
+		t := one("a sliding counter", func(at int64, fresh bool) []model {
+			return []model{newBucket(up(n+1), n+1, tempo{}, 0, at, fresh), newCounter(long, n, at, fresh)}
+		})
+		t.phased = &phased{window, func(lo, hi int64) func(int64, bool) []model {
+			return func(at int64, fresh bool) []model {
+				c := newCounted(window, drift, n, lo, hi)
+				if !fresh {
+					c.unknown(at)
+				}
+				return append(t.make(at, fresh), c)
+			}
+		}}
+		return []*theory{t}
+	case scenarios.FixedWindow:
+		return fixedWindows(sc, l, short, long, up)
+	case scenarios.Concurrency:
+		lag := sc.ticks(serverLag)
+		return []*theory{one("a limit on concurrency", func(int64, bool) []model { return []model{newConcurrent(b, lag)} })}
+	case scenarios.Queue:
+		return []*theory{one("a queue", func(at int64, fresh bool) []model {
+			return []model{newBucket(up(b), b, down(b), b, at, fresh), newBucket(up(1), 1, tempo{}, 0, at, fresh)}
+		})}
+	}
+	return []*theory{one("a token bucket", func(at int64, fresh bool) []model {
+		return []model{newBucket(up(b), b, down(b), b, at, fresh)}
+	})}
+}
+
+// lumpTheories are the accounts of refill in lumps, by where they are counted
+// from: each key's first request, or some moment that is the same for all. Both
+// lie between two buckets with continuous refill, which need no phase.
+func lumpTheories(sc *scene, l scenarios.Limit, up, down func(int64) tempo) []*theory {
+	period, drift := sc.ticks(l.Rate.Per), max(l.Slack.Over, l.Slack.Under)
+	k, b := l.Rate.Count, l.Burst
+	bounds := func(at int64, fresh bool) []model {
+		return []model{newBucket(up(b+k), b+min(k, b), down(b), max(b-k, 0), at, fresh)}
+	}
+	pinned := func(lo, hi int64) func(int64, bool) []model {
+		return func(at int64, fresh bool) []model {
+			m := newLumped(period, drift, k, b, lo, hi, true)
+			if !fresh {
+				m.unknown(at)
+			}
+			return []model{m}
+		}
+	}
+	own := &theory{name: "lumps counted from a key's first request", make: func(at int64, fresh bool) []model {
+		if !fresh {
+			return bounds(at, fresh)
+		}
+		return append(bounds(at, fresh), newLumped(period, drift, k, b, 0, 0, false))
+	}}
+	common := &theory{name: "lumps on a grid", make: bounds, phased: &phased{period, pinned}}
+	switch l.Align {
+	case scenarios.AlignFirstHit:
+		return []*theory{own}
+	case scenarios.AlignEpoch, scenarios.AlignStart:
+		return []*theory{common}
+	}
+	return []*theory{own, common}
+}
+
+// fixedWindows are the accounts of a fixed window, by where its windows begin.
+func fixedWindows(sc *scene, l scenarios.Limit, short, long int64, up func(int64) tempo) []*theory {
+	n := l.Rate.Count
+	bounds := func(at int64, fresh bool) []model {
+		return []model{newBucket(up(2*n), 2*n, tempo{}, 0, at, fresh), newLog(short, 2*n, 0, at, fresh), newLog(long, 0, n, at, fresh)}
+	}
+	grid := &theory{name: "windows on a grid", make: bounds,
+		grid: newGrid(sc.ticks(l.Rate.Per), n, max(l.Slack.Over, l.Slack.Under), 0)}
+	open := &theory{name: "windows opened by a request", make: func(at int64, fresh bool) []model {
+		return append(bounds(at, fresh), newOpened(short, long, n, at, fresh))
+	}}
+	switch l.Align {
+	case scenarios.AlignEpoch, scenarios.AlignStart:
+		return []*theory{grid}
+	case scenarios.AlignFirstHit:
+		return []*theory{open}
+	}
+	return []*theory{grid, open}
+}
+
+// share is so many millionths of x, without overflow.
+func share(x, ppm int64) int64 { return x/1_000_000*ppm + x%1_000_000*ppm/1_000_000 }

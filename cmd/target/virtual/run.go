@@ -1,0 +1,200 @@
+// Package virtual fires a plan at a limiter in virtual time: a simulated network
+// with heavy tails and losses, a clock on each side, and the record that a
+// client would have kept. Nothing sleeps and nothing is left to chance but what
+// comes from the seed, so a run of minutes takes milliseconds and repeats
+// exactly. It stands beside the HTTP server, on the same limiters.
+package virtual
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// Request is what arrives at a server.
+type Request struct {
+	At   int64 // nanoseconds since the run's start, on the client's clock; never falls
+	Key  string
+	Cost int64
+}
+
+// Answer is what a server says, and when.
+type Answer struct {
+	Status     int
+	RetryAfter string        // empty: absent
+	Date       string        // empty: absent
+	Headers    string        // other lines about limits, as in results.Hit
+	After      time.Duration // how long the server takes
+}
+
+// Server answers requests in the order in which they arrive.
+type Server interface{ Answer(Request) Answer }
+
+// Network is what lies between client and server.
+type Network struct {
+	OneWay time.Duration // median of one way
+	Spread float64       // sigma of its logarithm; 0: always the median
+	Tail   float64       // share of ways that take TailBy times as long
+	TailBy float64
+	Loss   float64 // share of answers that get lost on the way back
+}
+
+// LAN is a network with a round trip of 0.4 ms.
+func LAN() Network {
+	return Network{OneWay: 200 * time.Microsecond, Spread: 0.4, Tail: 0.01, TailBy: 30}
+}
+
+// WAN is a network with a round trip of 20 ms.
+func WAN() Network {
+	return Network{OneWay: 10 * time.Millisecond, Spread: 0.2, Tail: 0.01, TailBy: 10, Loss: 0.001}
+}
+
+// Far is a network with a round trip of 150 ms, and losses.
+func Far() Network {
+	return Network{OneWay: 75 * time.Millisecond, Spread: 0.4, Tail: 0.02, TailBy: 8, Loss: 0.01}
+}
+
+// Client is how requests are sent.
+type Client struct {
+	Answers scenarios.Answers
+	Slack   scenarios.Slack // granted to a wait that is obeyed
+	Timeout time.Duration   // after which a request is given up; 0: scenarios.DefaultTimeout
+	Jitter  time.Duration   // up to which a shot leaves late; 0: none does
+}
+
+// Run fires the plan and gives the record, whose blocks come as a recorder
+// would have written them.
+func Run(plan scenarios.Plan, c Client, n Network, s Server, seed uint64) []results.Block {
+	if c.Timeout == 0 {
+		c.Timeout = scenarios.DefaultTimeout
+	}
+	r := &runner{plan: plan, client: c, network: n, server: s, rng: rand.New(rand.NewPCG(seed, 0x7ead))}
+	for i := range plan.Shots {
+		s := &plan.Shots[i]
+		r.launch(*s, 0)
+	}
+	r.seq = int64(len(plan.Shots))
+	for r.arrivals.Len() > 0 {
+		r.arrive(heap.Pop(&r.arrivals).(arrival))
+	}
+	return blocks(r.hits)
+}
+
+type runner struct {
+	plan     scenarios.Plan
+	client   Client
+	network  Network
+	server   Server
+	rng      *rand.Rand
+	arrivals arrivals
+	hits     []results.Hit
+	seq      int64
+}
+
+// arrival is a request on its way to the server.
+type arrival struct {
+	at   int64
+	shot scenarios.Shot
+	sent int64
+	obey int64 // seq of the refusal it obeys
+}
+
+type arrivals []arrival
+
+func (a arrivals) Len() int           { return len(a) }
+func (a arrivals) Less(i, j int) bool { return a[i].at < a[j].at }
+func (a arrivals) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
+func (a *arrivals) Push(x any)        { *a = append(*a, x.(arrival)) }
+func (a *arrivals) Pop() any {
+	old := *a
+	x := old[len(old)-1]
+	*a = old[:len(old)-1]
+	return x
+}
+
+// launch sends a shot at its moment.
+func (r *runner) launch(s scenarios.Shot, obey int64) {
+	sent := s.At
+	if r.client.Jitter > 0 {
+		sent += r.rng.Int64N(int64(r.client.Jitter) + 1)
+	}
+	heap.Push(&r.arrivals, arrival{at: sent + r.way(), shot: s, sent: sent, obey: obey})
+}
+
+// way is one delay of the network.
+func (r *runner) way() int64 {
+	d := float64(r.network.OneWay)
+	if r.network.Spread > 0 {
+		d *= math.Exp(r.rng.NormFloat64() * r.network.Spread)
+	}
+	if r.network.Tail > 0 && r.rng.Float64() < r.network.Tail {
+		d *= r.network.TailBy
+	}
+	return int64(d)
+}
+
+func (r *runner) arrive(a arrival) {
+	key := r.plan.Keys[a.shot.Key]
+	ans := r.server.Answer(Request{At: a.at, Key: key, Cost: a.shot.Cost})
+	h := results.Hit{Seq: a.shot.Seq, Phase: a.shot.Phase, Conn: int32(a.shot.Seq), Key: key, Cost: a.shot.Cost,
+		Planned: a.shot.At, Sent: a.sent, First: a.at + int64(ans.After) + r.way(), Obeyed: a.obey, Fresh: true}
+	if r.network.Loss > 0 && r.rng.Float64() < r.network.Loss || time.Duration(h.First-h.Sent) > r.client.Timeout {
+		h.First, h.Done, h.Err = results.Never, h.Sent+int64(r.client.Timeout), "no answer in time"
+		r.hits = append(r.hits, h)
+		return
+	}
+	h.Done, h.Status, h.RetryAfter, h.Date, h.Headers = h.First, int32(ans.Status), ans.RetryAfter, ans.Date, ans.Headers
+	h.Outcome = outcome(r.client.Answers, ans.Status)
+	r.hits = append(r.hits, h)
+	r.follow(a.shot, h)
+}
+
+func outcome(a scenarios.Answers, status int) results.Outcome {
+	switch {
+	case a.Limited.Covers(status, nil):
+		return results.Limited
+	case a.Admitted.Covers(status, nil):
+		return results.Admitted
+	case status >= 500:
+		return results.Unknown
+	}
+	return results.Other
+}
+
+// follow sends a refused request again that obeys Retry-After.
+func (r *runner) follow(s scenarios.Shot, h results.Hit) {
+	asks := h.Asks()
+	wait := max(asks.Wait, 0)
+	if s.Retry != scenarios.RetryObey || h.Outcome != results.Limited || !asks.Readable() || wait > s.Patience {
+		return
+	}
+	r.seq++
+	s.Seq, s.Retry, s.At = r.seq, scenarios.RetryNone, h.First+int64(wait+r.client.Slack.Grace(wait))
+	r.launch(s, h.Seq)
+}
+
+// blockSize is how many hits a block holds.
+const blockSize = 1000
+
+// blocks gives hits in the order of their ends, each block as low as is true.
+func blocks(hits []results.Hit) (out []results.Block) {
+	slices.SortFunc(hits, func(a, b results.Hit) int {
+		return cmp.Or(cmp.Compare(a.Done, b.Done), cmp.Compare(a.Seq, b.Seq))
+	})
+	lows := make([]int64, len(hits)+1)
+	lows[len(hits)] = results.Never
+	for i := len(hits) - 1; i >= 0; i-- {
+		lows[i] = min(lows[i+1], hits[i].Sent)
+	}
+	for i := 0; i < len(hits); i += blockSize {
+		n := min(i+blockSize, len(hits))
+		out = append(out, results.Block{Hits: hits[i:n], Low: lows[n]})
+	}
+	return out
+}
