@@ -1,5 +1,11 @@
 package scenarios
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Contract is the kind of promise a limiter makes. Below, T is the length of a
 // closed window of time and f(T) the most that is admitted in one.
 type Contract string
@@ -41,22 +47,54 @@ const (
 // Contracts are those that can be judged, in the order they are documented.
 var Contracts = []Contract{TokenBucket, GCRA, Lumps, FixedWindow, SlidingLog, SlidingCounter, Queue, Nginx, Concurrency, BestEffort}
 
-// wanted says which numbers a contract has.
-type wanted struct{ burst, rate bool }
-
-func (c Contract) wants() (w wanted, ok bool) {
-	switch c {
-	case "", TokenBucket, GCRA, Lumps, Queue, Nginx, BestEffort:
-		return wanted{burst: true, rate: true}, true
-	case FixedWindow, SlidingLog, SlidingCounter:
-		return wanted{rate: true}, true
-	case Concurrency:
-		return wanted{burst: true}, true
-	}
-	return wanted{}, false
+// Numbers says which numbers a contract has.
+type Numbers struct {
+	Burst, Rate bool
+	Align       bool // whether it leaves open where its periods begin
 }
 
-// Align says where fixed windows begin.
+// Numbers gives those of a contract; ok is false where it is none.
+func (c Contract) Numbers() (n Numbers, ok bool) {
+	switch c {
+	case "", TokenBucket, GCRA, Queue, Nginx, BestEffort:
+		return Numbers{Burst: true, Rate: true}, true
+	case Lumps:
+		return Numbers{Burst: true, Rate: true, Align: true}, true
+	case FixedWindow:
+		return Numbers{Rate: true, Align: true}, true
+	case SlidingLog, SlidingCounter:
+		return Numbers{Rate: true}, true
+	case Concurrency:
+		return Numbers{Burst: true}, true
+	}
+	return Numbers{}, false
+}
+
+// ParseContract reads the name of a contract.
+func ParseContract(s string) (Contract, error) {
+	if slices.Contains(Contracts, Contract(s)) {
+		return Contract(s), nil
+	}
+	return "", fmt.Errorf("contract %q is not known: %s", s, list(Contracts))
+}
+
+// ParseAlign reads where periods begin.
+func ParseAlign(s string) (Align, error) {
+	if a := Align(s); a == AlignEpoch || a == AlignStart || a == AlignFirstHit {
+		return a, nil
+	}
+	return "", fmt.Errorf("%q is no place for periods to begin: write epoch, start or first-hit, or nothing where any of them will do", s)
+}
+
+func list[T ~string](words []T) string {
+	var s []string
+	for _, w := range words {
+		s = append(s, string(w))
+	}
+	return strings.Join(s, ", ")
+}
+
+// Align says where the periods of fixed windows or lumps begin.
 type Align string
 
 // The alignments. The empty one leaves it open: any of them will do.

@@ -65,19 +65,21 @@ func (l Limit) Check() error {
 }
 
 func (l Limit) checkContract() error {
-	wants, ok := l.Contract.wants()
+	has, ok := l.Contract.Numbers()
 	switch {
 	case !ok:
 		return fmt.Errorf("contract %q is not known", l.Contract)
-	case wants.burst && l.Burst < 1:
+	case has.Burst && l.Burst < 1:
 		return fmt.Errorf("burst %d: a bucket that holds less than one token admits nothing, give at least 1", l.Burst)
-	case !wants.burst && l.Burst != 0:
+	case !has.Burst && l.Burst != 0:
 		return fmt.Errorf("burst %d: a %s has none, its rate says how many in a window", l.Burst, l.Contract)
 	case l.Burst > 1e9:
 		return fmt.Errorf("burst %d: more than a thousand million tokens cannot be tested by firing", l.Burst)
-	case !wants.rate && l.Rate != (Rate{}):
+	case l.Align != "" && !has.Align:
+		return fmt.Errorf("align %s: a %s has no periods that begin somewhere", l.Align, l.Contract)
+	case !has.Rate && l.Rate != (Rate{}):
 		return fmt.Errorf("rate %v: a %s limit has none", l.Rate, l.Contract)
-	case !wants.rate:
+	case !has.Rate:
 		return nil
 	case l.Rate.Count < 1 || l.Rate.Per <= 0:
 		return fmt.Errorf("rate %v: give tokens per time, such as 5/s", l.Rate)
@@ -91,7 +93,7 @@ func (l Limit) checkContract() error {
 
 // Size is the most that can be admitted at once: the burst, or the number in a window.
 func (l Limit) Size() int64 {
-	if w, _ := l.Contract.wants(); w.burst {
+	if has, _ := l.Contract.Numbers(); has.Burst {
 		return l.Burst
 	}
 	return l.Rate.Count
@@ -146,12 +148,12 @@ func (l Limit) String() string {
 	if c == "" {
 		c = TokenBucket
 	}
-	w, _ := c.wants()
+	has, _ := c.Numbers()
 	text := string(c)
-	if w.burst {
+	if has.Burst {
 		text += fmt.Sprintf(" burst %d,", l.Burst)
 	}
-	if w.rate {
+	if has.Rate {
 		text += fmt.Sprintf(" rate %v,", l.Rate)
 	}
 	if l.Align != "" {

@@ -108,12 +108,9 @@ func readLimit(v document.Value) Limit {
 	l := Limit{Answers: DefaultAnswers(), Slack: DefaultSlack(), Key: Key{Kind: KeyHeader, Name: "X-Api-Key"}}
 	burst, rate, before := false, false, v.Problems()
 	v.Fields(map[string]func(document.Value){
-		"name": func(v document.Value) { l.Name = v.Text() },
-		"contract": func(v document.Value) {
-			if l.Contract = Contract(v.Text()); !slices.Contains(Contracts, l.Contract) {
-				v.Fail(fmt.Sprintf("known are %v", Contracts), "contract %q is not known", l.Contract)
-			}
-		},
+		"name":     func(v document.Value) { l.Name = v.Text() },
+		"contract": func(v document.Value) { l.Contract = read(v, ParseContract) },
+		"align":    func(v document.Value) { l.Align = read(v, ParseAlign) },
 		"burst":    func(v document.Value) { l.Burst, burst = v.Int(1, 1e9), true },
 		"rate":     func(v document.Value) { l.Rate, rate = read(v, ParseRate), true },
 		"key":      func(v document.Value) { l.Key = read(v, ParseKey) },
@@ -124,11 +121,15 @@ func readLimit(v document.Value) Limit {
 	if v.Problems() > before {
 		return l // what is missing may only be misspelt
 	}
-	if !burst {
+	has, _ := l.Contract.Numbers()
+	if !burst && has.Burst {
 		v.Fail("add burst: 10, the number of requests admitted at once", "the limit has no burst")
 	}
-	if !rate {
+	if !rate && has.Rate {
 		v.Fail("add rate: 5/s, the requests admitted in the long run", "the limit has no rate")
+	}
+	if err := l.Check(); err != nil && v.Problems() == before {
+		v.Fail("", "%v", err)
 	}
 	return l
 }

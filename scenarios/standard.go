@@ -199,6 +199,9 @@ func (d *designer) pressure() track {
 		least = 2 * time.Second
 	}
 	length := max(least, 2*scale(unsharp, 1_000_000, wanted)*4/3, 3*d.token)
+	if has, _ := d.limit.Contract.Numbers(); has.Align { // both ends of a period are blurred by the polls
+		length = max(length*3/2, 4*d.limit.Rate.Per)
+	}
 	if d.size == 1 { // each token is a trial of its own, see below
 		length = max(length, min(40*d.token, 10*time.Second))
 	}

@@ -77,13 +77,16 @@ func shown(h Header) string {
 }
 
 func (w *writer) limit(l Limit) {
-	w.line("  - burst: %d", l.Burst)
-	w.line("    rate: %v", l.Rate)
+	w.line("  - key: %s", strconv.Quote(l.Key.String()))
 	w.text("    name", l.Name)
-	if l.Contract != "" {
-		w.line("    contract: %s", l.Contract)
+	w.text("    contract", string(l.Contract))
+	w.text("    align", string(l.Align))
+	if l.Burst != 0 {
+		w.line("    burst: %d", l.Burst)
 	}
-	w.text("    key", l.Key.String())
+	if l.Rate.Count != 0 {
+		w.line("    rate: %v", l.Rate)
+	}
 	w.text("    admitted", l.Answers.Admitted.String())
 	w.text("    limited", l.Answers.Limited.String())
 	w.line("    slack: {quantum: %v, over: %s, under: %s}", l.Slack.Quantum, percent(l.Slack.Over), percent(l.Slack.Under))

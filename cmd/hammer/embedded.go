@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
 	"github.com/ratehammer/ratehammer/cmd/target/server"
@@ -14,14 +15,18 @@ import (
 // embed starts the reference server inside this process, with the limit that is
 // promised, or the default one, and the defects asked for.
 func embed(l *scenarios.Limit, defects []string) (*server.Server, string, error) {
-	if l.Burst == 0 && l.Rate.Count == 0 {
-		l.Burst, l.Rate = 10, scenarios.Rate{Count: 5, Per: 1e9}
+	if has, _ := l.Contract.Numbers(); l.Burst == 0 && l.Rate.Count == 0 {
+		if has.Burst {
+			l.Burst = 10
+		}
+		if has.Rate {
+			l.Rate = scenarios.Rate{Count: 5, Per: time.Second}
+		}
 	}
-	if l.Burst == 0 || l.Rate.Count == 0 {
-		_, _, err := complete(*l, nil)
+	if _, _, err := complete(*l, nil); err != nil {
 		return nil, "", err
 	}
-	limit := fmt.Sprintf("token-bucket{burst=%d,rate=%v}", l.Burst, l.Rate)
+	limit := modeOf(*l)
 	m, err := mode.Parse(limit)
 	if err != nil {
 		return nil, "", err
@@ -47,4 +52,30 @@ func embed(l *scenarios.Limit, defects []string) (*server.Server, string, error)
 		return nil, "", &probes.Hinted{Err: err, Hint: "defects are listed by: target serve --help"}
 	}
 	return s, said, nil
+}
+
+// modeOf is the reference server's limiter that makes a promise.
+func modeOf(l scenarios.Limit) string {
+	align := ""
+	if l.Align != "" {
+		align = ",align=" + string(l.Align)
+	}
+	switch l.Contract {
+	case scenarios.Lumps:
+		return fmt.Sprintf("lumps{burst=%d,rate=%v%s}", l.Burst, l.Rate, align)
+	case scenarios.FixedWindow:
+		if align == "" {
+			align = ",align=epoch"
+		}
+		return fmt.Sprintf("fixed-window{rate=%v%s}", l.Rate, align)
+	case scenarios.SlidingLog, scenarios.SlidingCounter:
+		return fmt.Sprintf("%s{rate=%v}", l.Contract, l.Rate)
+	case scenarios.Concurrency:
+		return fmt.Sprintf("concurrency{burst=%d}", l.Burst)
+	case scenarios.Nginx:
+		return fmt.Sprintf("nginx{rate=%v,burst=%d,nodelay}", l.Rate, l.Burst-1)
+	case scenarios.GCRA, scenarios.Queue:
+		return fmt.Sprintf("%s{burst=%d,rate=%v}", l.Contract, l.Burst, l.Rate)
+	}
+	return fmt.Sprintf("token-bucket{burst=%d,rate=%v}", l.Burst, l.Rate)
 }

@@ -100,14 +100,14 @@ func (o *judgeFlags) override(s *scenarios.Scenario) error {
 	if err != nil {
 		return err
 	}
-	if l.Burst == 0 && l.Rate.Count == 0 {
+	if l.Burst == 0 && l.Rate.Count == 0 && l.Contract == "" {
 		return nil
 	}
 	if _, _, err := complete(l, nil); err != nil {
 		return err
 	}
 	first := s.Limits[0]
-	first.Contract, first.Burst, first.Rate, first.Slack = l.Contract, l.Burst, l.Rate, l.Slack
+	first.Contract, first.Align, first.Burst, first.Rate, first.Slack = l.Contract, l.Align, l.Burst, l.Rate, l.Slack
 	s.Limits, s.Wanted = []scenarios.Limit{first}, wanted
 	return first.Check()
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 // promise are the flags that say what the limiter promises.
 type promise struct {
 	contract, rate, key string
+	align               string
 	burst               int64
 	admitted, limited   string
 	quantum             time.Duration
@@ -26,9 +26,10 @@ type promise struct {
 
 func (p *promise) addFlags(f *pflag.FlagSet) {
 	slack := scenarios.DefaultSlack()
-	f.StringVar(&p.contract, "contract", "", "kind of promise: token-bucket (default) or gcra, which is the same in other words")
+	f.StringVar(&p.contract, "contract", "", "kind of promise (default token-bucket): "+contractNames())
+	f.StringVar(&p.align, "align", "", "where fixed windows or lumps begin: epoch, start or first-hit (default any)")
 	f.Int64Var(&p.burst, "burst", 0, "requests admitted at once, b")
-	f.StringVar(&p.rate, "rate", "", "requests admitted in the long run, r: 5/s, 100/m, 1/10s")
+	f.StringVar(&p.rate, "rate", "", "requests admitted in the long run, r: 5/s, 100/m, 1/10s; of windows, how many in how long")
 	f.StringVar(&p.key, "key", "header:X-Api-Key", "what clients are told apart by: header:NAME, ip, query:NAME, cookie:NAME or none")
 	f.StringVar(&p.admitted, "admitted", "200-399", "answers that admit: statuses, ranges, header:NAME=VALUE; alternatives by comma, both by +")
 	f.StringVar(&p.limited, "limited", "429", "answers that refuse, in the same form; asked before --admitted")
@@ -42,9 +43,11 @@ func (p *promise) addFlags(f *pflag.FlagSet) {
 // template is the limit without burst and rate, and the resolution.
 func (p *promise) template() (l scenarios.Limit, wanted int64, err error) {
 	var errs []error
-	l.Contract = scenarios.Contract(p.contract)
-	if l.Contract != "" && !slices.Contains(scenarios.Contracts, l.Contract) {
-		errs = append(errs, fmt.Errorf("--contract %s is not known: %v", p.contract, scenarios.Contracts))
+	if p.contract != "" {
+		l.Contract = flagValue(&errs, "contract", p.contract, scenarios.ParseContract)
+	}
+	if p.align != "" {
+		l.Align = flagValue(&errs, "align", p.align, scenarios.ParseAlign)
 	}
 	l.Key = flagValue(&errs, "key", p.key, scenarios.ParseKey)
 	l.Answers.Admitted = flagValue(&errs, "admitted", p.admitted, scenarios.ParseRule)
@@ -81,13 +84,17 @@ func flagValue[T any](errs *[]error, name, text string, parse func(string) (T, e
 // complete is the promise to judge: the flags', or, where they make none, what
 // the server announces. The note says where it is from.
 func complete(l scenarios.Limit, header http.Header) (limits []scenarios.Limit, note string, err error) {
+	has, _ := l.Contract.Numbers()
+	burst, rate := l.Burst > 0 || !has.Burst, l.Rate.Count > 0 || !has.Rate
 	switch {
-	case l.Burst > 0 && l.Rate.Count > 0:
+	case burst && rate:
 		return []scenarios.Limit{l}, "", l.Check()
-	case l.Burst > 0:
+	case burst && has.Burst:
 		return nil, "", missing("--rate", "--burst says how much at once; add what the limiter admits in the long run, such as --rate 5/s")
-	case l.Rate.Count > 0:
+	case rate && has.Rate:
 		return nil, "", missing("--burst", "--rate says how much in the long run; add what the limiter admits at once, such as --burst 10")
+	case l.Contract != "" && l.Contract != scenarios.TokenBucket && l.Contract != scenarios.GCRA:
+		return nil, "", missing(needs(has), fmt.Sprintf("a %s promises a number: add it", l.Contract))
 	}
 	announced, why := probes.Announced(header)
 	if len(announced) == 0 {
@@ -104,6 +111,25 @@ func complete(l scenarios.Limit, header http.Header) (limits []scenarios.Limit, 
 		said = append(said, fmt.Sprintf("%s: burst %d, rate %v", a.Name, a.Burst, a.Rate))
 	}
 	return limits, "the promise is the one that the server announces in RateLimit-Policy (" + strings.Join(said, "; ") + ")", nil
+}
+
+// needs are the flags of a contract's numbers.
+func needs(n scenarios.Numbers) string {
+	switch {
+	case n.Burst && n.Rate:
+		return "--burst and --rate"
+	case n.Burst:
+		return "--burst"
+	}
+	return "--rate"
+}
+
+func contractNames() string {
+	var names []string
+	for _, c := range scenarios.Contracts {
+		names = append(names, string(c))
+	}
+	return strings.Join(names, ", ")
 }
 
 func missing(what, hint string) error {
