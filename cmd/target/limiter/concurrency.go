@@ -59,36 +59,37 @@ func (c *Concurrency) Promise() scenarios.Limit { return c.promise }
 func (c *Concurrency) Fresh(int64) State { return &Busy{} }
 
 // Decide takes cost tokens if they are free. When some will be is not known.
-func (c *Concurrency) Decide(s State, now, cost int64) (Decision, error) {
+func (c *Concurrency) Decide(s State, now, cost int64) (d Decision, err error) {
 	if cost < 1 || cost > c.promise.Burst {
-		return Decision{}, &CostError{Cost: cost, Most: c.promise.Burst}
+		return d, &CostError{Cost: cost, Most: c.promise.Burst}
 	}
 	k := s.(*Busy)
 	before := k.Tokens
-	if before > c.promise.Burst-cost {
-		d := c.figures(before, before)
+	if d.Admitted = before <= c.promise.Burst-cost; d.Admitted {
+		k.Tokens += cost
+	} else {
 		d.Wait = Unknown
-		return d, nil
 	}
-	k.Tokens += cost
-	d := c.figures(before, k.Tokens)
-	d.Admitted = true
+	c.tell(&d, before, k.Tokens)
 	return d, nil
 }
 
 // View tells what is free.
-func (c *Concurrency) View(s State, _ int64) Decision {
+func (c *Concurrency) View(s State, _ int64) (d Decision) {
 	k := s.(*Busy)
-	return c.figures(k.Tokens, k.Tokens)
+	c.tell(&d, k.Tokens, k.Tokens)
+	return d
 }
 
-func (c *Concurrency) figures(before, after int64) Decision {
+// tell fills in the figures of a key of which so many tokens were in use before,
+// and are now.
+func (c *Concurrency) tell(d *Decision, before, after int64) {
 	b := c.promise.Burst
-	d := Decision{Before: b - before, After: b - after, Unit: 1, Limit: b, Remaining: b - after}
+	d.Before, d.After, d.Unit, d.Limit = b-before, b-after, 1, b
+	d.Remaining = d.After
 	if after > 0 {
 		d.Reset = Unknown
 	}
-	return d
 }
 
 // Release frees the tokens of a request that is done.

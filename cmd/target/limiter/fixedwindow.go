@@ -99,44 +99,48 @@ func (w *FixedWindow) Fresh(now int64) State {
 }
 
 // Decide admits what there is room for in the window.
-func (w *FixedWindow) Decide(s State, now, cost int64) (Decision, error) {
+func (w *FixedWindow) Decide(s State, now, cost int64) (d Decision, err error) {
 	most := w.promise.Rate.Count
 	if cost < 1 || cost > most {
-		return Decision{}, &CostError{Cost: cost, Most: most}
+		return d, &CostError{Cost: cost, Most: most}
 	}
 	k := s.(*Window)
 	w.roll(k, now)
 	before := k.Count
-	admitted := before <= most-cost
-	if admitted {
+	if d.Admitted = before <= most-cost; d.Admitted {
 		k.Count += cost
 	}
-	d := w.figures(k, before, now)
-	if d.Admitted = admitted; !admitted {
+	w.tell(&d, before, k, now)
+	if !d.Admitted {
 		d.Wait = d.Reset
 	}
 	return d, nil
 }
 
 // View looks at the window of now.
-func (w *FixedWindow) View(s State, now int64) Decision {
+func (w *FixedWindow) View(s State, now int64) (d Decision) {
 	k := *s.(*Window)
 	w.roll(&k, now)
-	return w.figures(&k, k.Count, now)
+	w.tell(&d, k.Count, &k, now)
+	return d
 }
 
-func (w *FixedWindow) figures(k *Window, before, now int64) Decision {
+// tell fills in the figures of a key that had spent so many tokens before.
+func (w *FixedWindow) tell(d *Decision, before int64, k *Window, now int64) {
 	most := w.promise.Rate.Count
-	d := Decision{Before: most - before, After: most - k.Count, Unit: 1, Limit: most, Remaining: most - k.Count}
+	d.Before, d.After, d.Unit, d.Limit = most-before, most-k.Count, 1, most
+	d.Remaining = d.After
 	if k.Count > 0 {
 		d.Reset = time.Duration(k.Start + w.grid.Period - now)
 	}
-	return d
 }
 
 // roll goes on to the window of now. A now in an earlier window is taken for a
 // moment of the latest that was seen, and so no quota is handed out again.
 func (w *FixedWindow) roll(k *Window, now int64) {
+	if k.Count > 0 && w.grid.holds(k.Start, now) {
+		return
+	}
 	if w.grid.Align == FirstHit {
 		if elapsed(k.Start, now) >= uint64(w.grid.Period) {
 			k.Count = 0

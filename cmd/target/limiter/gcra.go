@@ -55,22 +55,22 @@ func (g *GCRA) Promise() scenarios.Limit { return g.promise }
 func (g *GCRA) Fresh(now int64) State { return &Slot{At: now} }
 
 // Decide books the cost if it conforms. A refusal changes nothing.
-func (g *GCRA) Decide(s State, now, cost int64) (Decision, error) {
+func (g *GCRA) Decide(s State, now, cost int64) (d Decision, err error) {
 	if cost < 1 || cost > g.promise.Burst {
-		return Decision{}, &CostError{Cost: cost, Most: g.promise.Burst}
+		return d, &CostError{Cost: cost, Most: g.promise.Burst}
 	}
 	k := s.(*Slot)
-	before := *k
-	_, wait, ok := g.book(k, now, cost*g.unit)
-	d := g.figures(before, *k, now, g.promise.Burst)
-	d.Admitted, d.Wait = ok, wait
+	before := g.room(*k, now)
+	_, d.Wait, d.Admitted = g.book(k, now, cost*g.unit)
+	g.tell(&d, before, *k, now, g.promise.Burst)
 	return d, nil
 }
 
 // View books nothing.
-func (g *GCRA) View(s State, now int64) Decision {
+func (g *GCRA) View(s State, now int64) (d Decision) {
 	k := *s.(*Slot)
-	return g.figures(k, k, now, g.promise.Burst)
+	g.tell(&d, g.room(k, now), k, now, g.promise.Burst)
+	return d
 }
 
 // Forgettable reports whether the arrival time is over.

@@ -94,36 +94,35 @@ func (l *Lumps) Fresh(now int64) State {
 
 // Decide adds the lumps that have come, and then takes cost tokens if they are
 // there.
-func (l *Lumps) Decide(s State, now, cost int64) (Decision, error) {
+func (l *Lumps) Decide(s State, now, cost int64) (d Decision, err error) {
 	if cost < 1 || cost > l.promise.Burst {
-		return Decision{}, &CostError{Cost: cost, Most: l.promise.Burst}
+		return d, &CostError{Cost: cost, Most: l.promise.Burst}
 	}
 	k := s.(*Lump)
 	l.refill(k, now)
 	before := k.Level
-	if before >= cost {
+	if d.Admitted = before >= cost; d.Admitted {
 		k.Level -= cost
-	}
-	d := l.figures(k, before, now)
-	if d.Admitted = before >= cost; !d.Admitted {
+	} else {
 		d.Wait = l.until(k, cost, now)
 	}
+	l.tell(&d, before, k, now)
 	return d, nil
 }
 
 // View refills a copy.
-func (l *Lumps) View(s State, now int64) Decision {
+func (l *Lumps) View(s State, now int64) (d Decision) {
 	k := *s.(*Lump)
 	l.refill(&k, now)
-	return l.figures(&k, k.Level, now)
+	l.tell(&d, k.Level, &k, now)
+	return d
 }
 
-func (l *Lumps) figures(k *Lump, before, now int64) Decision {
-	return Decision{
-		Before: before, After: k.Level, Unit: 1, Limit: l.promise.Burst,
-		Remaining: k.Level,
-		Reset:     l.until(k, l.promise.Burst, now),
-	}
+// tell fills in the figures of a key that had so many tokens before.
+func (l *Lumps) tell(d *Decision, before int64, k *Lump, now int64) {
+	d.Before, d.After, d.Unit, d.Limit = before, k.Level, 1, l.promise.Burst
+	d.Remaining = k.Level
+	d.Reset = l.until(k, l.promise.Burst, now)
 }
 
 // until is the time to the lump with which level tokens are there.
@@ -139,6 +138,9 @@ func (l *Lumps) until(k *Lump, level, now int64) time.Duration {
 // brings several: one that comes late is not lost. Nothing comes of a now that
 // is earlier than k.Mark.
 func (l *Lumps) refill(k *Lump, now int64) {
+	if k.Level < l.promise.Burst && l.grid.holds(k.Mark, now) {
+		return
+	}
 	passed := int64(elapsed(k.Mark, now) / uint64(l.grid.Period))
 	missing := l.promise.Burst - k.Level
 	if passed > missing/l.promise.Rate.Count {

@@ -59,39 +59,37 @@ func (m *Meter) Promise() scenarios.Limit { return m.promise }
 func (m *Meter) Fresh(now int64) State { return &Water{Last: now} }
 
 // Decide lets leak, and then pours the cost in if it does not overflow.
-func (m *Meter) Decide(s State, now, cost int64) (Decision, error) {
+func (m *Meter) Decide(s State, now, cost int64) (d Decision, err error) {
 	if cost < 1 || cost > m.promise.Burst {
-		return Decision{}, &CostError{Cost: cost, Most: m.promise.Burst}
+		return d, &CostError{Cost: cost, Most: m.promise.Burst}
 	}
 	k := s.(*Water)
 	m.leak(k, now)
 	poured := cost * m.unit // at most full
 	before := k.Level
 	if over := before - (m.full - poured); over > 0 {
-		d := m.figures(before, before)
 		d.Wait = m.time(over)
-		return d, nil
+	} else {
+		k.Level += poured
+		d.Admitted = true
 	}
-	k.Level += poured
-	d := m.figures(before, k.Level)
-	d.Admitted = true
+	m.tell(&d, before, k.Level)
 	return d, nil
 }
 
 // View lets a copy leak.
-func (m *Meter) View(s State, now int64) Decision {
+func (m *Meter) View(s State, now int64) (d Decision) {
 	k := *s.(*Water)
 	m.leak(&k, now)
-	return m.figures(k.Level, k.Level)
+	m.tell(&d, k.Level, k.Level)
+	return d
 }
 
-// figures tells of the room above the water.
-func (m *Meter) figures(before, after int64) Decision {
-	return Decision{
-		Before: m.full - before, After: m.full - after, Unit: m.unit, Limit: m.promise.Burst,
-		Remaining: (m.full - after) / m.unit,
-		Reset:     m.time(after),
-	}
+// tell fills in the figures of the room above the water.
+func (m *Meter) tell(d *Decision, before, after int64) {
+	d.Before, d.After, d.Unit, d.Limit = m.full-before, m.full-after, m.unit, m.promise.Burst
+	d.Remaining = d.After / m.unit
+	d.Reset = m.time(after)
 }
 
 // leak takes out what the time since k.Last has let go. A now that is earlier

@@ -105,46 +105,45 @@ func (n *Nginx) Fresh(now int64) State { return &Excess{Level: -1000, Last: mill
 
 // Decide computes the excess of the request, and admits it if that is within
 // the burst.
-func (n *Nginx) Decide(s State, now, cost int64) (Decision, error) {
+func (n *Nginx) Decide(s State, now, cost int64) (d Decision, err error) {
 	if cost < 1 || cost > n.promise.Burst {
-		return Decision{}, &CostError{Cost: cost, Most: n.promise.Burst}
+		return d, &CostError{Cost: cost, Most: n.promise.Burst}
 	}
 	k := s.(*Excess)
 	ms := k.passed(now)
 	first := n.first(k, ms)
+	next := first
 	if excess := first + (cost-1)*1000; excess <= n.burst {
-		d := n.figures(first, excess+1000)
 		d.Admitted, d.Delay = true, n.held(excess)
-		k.Level = excess
+		k.Level, next = excess, excess+1000
 		if ms > 0 {
 			k.Last = millisecond(now)
 		}
-		d.Reset = n.wait(k, excess+1000, now)
-		return d, nil
+	} else {
+		d.Wait = n.until(k, k.Level+cost*1000-n.burst, now)
 	}
-	d := n.figures(first, first)
-	d.Wait = n.wait(k, k.Level+cost*1000-n.burst, now)
-	d.Reset = n.wait(k, k.Level+1000, now)
+	n.tell(&d, first, next)
+	d.Reset = n.until(k, k.Level+1000, now)
 	return d, nil
 }
 
 // View tells the excess that a request would have.
-func (n *Nginx) View(s State, now int64) Decision {
+func (n *Nginx) View(s State, now int64) (d Decision) {
 	k := s.(*Excess)
 	first := n.first(k, k.passed(now))
-	d := n.figures(first, first)
-	d.Reset = n.wait(k, k.Level+1000, now)
+	n.tell(&d, first, first)
+	if first > 0 {
+		d.Reset = n.until(k, k.Level+1000, now)
+	}
 	return d
 }
 
-// figures tells of the room between two excesses that a next request of one
-// token would have, and one that does not conform any more.
-func (n *Nginx) figures(before, after int64) Decision {
+// tell fills in the figures of the room above the excess that the next request of
+// one token would have, before and after a decision.
+func (n *Nginx) tell(d *Decision, before, after int64) {
 	most := n.burst + 1000
-	return Decision{
-		Before: most - before, After: most - after, Unit: 1000, Limit: n.promise.Burst,
-		Remaining: max(0, (most-after)/1000),
-	}
+	d.Before, d.After, d.Unit, d.Limit = most-before, most-after, 1000, n.promise.Burst
+	d.Remaining = max(0, d.After/1000)
 }
 
 // passed is the milliseconds since the last admission, as nginx has them: none
@@ -176,13 +175,10 @@ func (n *Nginx) held(excess int64) time.Duration {
 	return time.Duration((excess - n.delay) * 1000 / n.thousand * int64(time.Millisecond))
 }
 
-// wait is until so many thousandths have been taken off since the last
-// admission: rate*ms/1000 >= thousandths, cut as above, which is so from the
-// millisecond ceil(thousandths*1000/rate) on.
-func (n *Nginx) wait(k *Excess, thousandths, now int64) time.Duration {
-	if n.first(k, k.passed(now)) <= max(0, k.Level+1000-thousandths) {
-		return 0
-	}
+// until is the time until so many thousandths have been taken off since the last
+// admission, which must be in the future: rate*ms/1000 >= thousandths, cut as
+// above, which is so from the millisecond ceil(thousandths*1000/rate) on.
+func (n *Nginx) until(k *Excess, thousandths, now int64) time.Duration {
 	ms := (thousandths*1000 + n.thousand - 1) / n.thousand
 	return time.Duration((k.Last+ms)*int64(time.Millisecond) - now)
 }

@@ -54,14 +54,14 @@ func (q *Queue) Fresh(now int64) State { return &Slot{At: now} }
 
 // Decide gives a place in the queue, if there is one, and tells how long it is
 // until it is released. A refusal changes nothing.
-func (q *Queue) Decide(s State, now, cost int64) (Decision, error) {
+func (q *Queue) Decide(s State, now, cost int64) (d Decision, err error) {
 	if cost < 1 || cost > q.tokens() {
-		return Decision{}, &CostError{Cost: cost, Most: q.tokens()}
+		return d, &CostError{Cost: cost, Most: q.tokens()}
 	}
 	k := s.(*Slot)
-	before := *k
+	before := q.room(*k, now)
 	start, wait, ok := q.book(k, now, cost*q.unit)
-	d := q.figures(before, *k, now, q.tokens())
+	q.tell(&d, before, *k, now, q.tokens())
 	d.Admitted, d.Wait = ok, wait
 	if ok {
 		d.Delay = q.until(start, now)
@@ -74,9 +74,10 @@ func (q *Queue) Decide(s State, now, cost int64) (Decision, error) {
 func (q *Queue) tokens() int64 { return q.promise.Burst + 1 }
 
 // View gives no place.
-func (q *Queue) View(s State, now int64) Decision {
+func (q *Queue) View(s State, now int64) (d Decision) {
 	k := *s.(*Slot)
-	return q.figures(k, k, now, q.tokens())
+	q.tell(&d, q.room(k, now), k, now, q.tokens())
+	return d
 }
 
 // Forgettable reports whether the next one would be released at once.

@@ -46,6 +46,9 @@ func (s scale) gain(elapsed uint64, room int64) int64 {
 
 // time is how long units take to be gained, rounded up.
 func (s scale) time(units int64) time.Duration {
+	if s.num == 1 { // as at any rate whose tokens take whole nanoseconds
+		return time.Duration(units)
+	}
 	t := units / s.num
 	if units%s.num > 0 {
 		t++

@@ -45,6 +45,10 @@ func (c schedule) from(k *Slot, now int64) Slot {
 // move is the moment so many units of time later, or earlier if they are
 // negative. A nanosecond is num units.
 func (c schedule) move(k Slot, units int64) Slot {
+	if c.num == 1 { // as at any rate whose tokens take whole nanoseconds
+		k.At += units
+		return k
+	}
 	k.At += units / c.num
 	k.Part += units % c.num
 	switch {
@@ -89,6 +93,9 @@ func (c schedule) room(k Slot, now int64) int64 {
 	if !k.isAfter(now) {
 		return c.full
 	}
+	if d := uint64(k.At) - uint64(now); c.num == 1 && d <= uint64(c.full) {
+		return c.full - int64(d)
+	}
 	hi, units := bits.Mul64(uint64(k.At)-uint64(now), uint64(c.num))
 	units, carry := bits.Add64(units, uint64(k.Part), 0)
 	if hi+carry > 0 || units > uint64(c.full)+MaxLevel {
@@ -97,12 +104,10 @@ func (c schedule) room(k Slot, now int64) int64 {
 	return c.full - int64(units)
 }
 
-// figures are those of a decision between two states.
-func (c schedule) figures(before, after Slot, now, tokens int64) Decision {
-	room := c.room(after, now)
-	return Decision{
-		Before: c.room(before, now), After: room, Unit: c.unit, Limit: tokens,
-		Remaining: max(0, room/c.unit),
-		Reset:     c.until(after, now),
-	}
+// tell fills in the figures of a key that holds so many tokens, and had so much
+// room before.
+func (c schedule) tell(d *Decision, before int64, k Slot, now, tokens int64) {
+	d.Before, d.After, d.Unit, d.Limit = before, c.room(k, now), c.unit, tokens
+	d.Remaining = max(0, d.After/c.unit)
+	d.Reset = c.until(k, now)
 }

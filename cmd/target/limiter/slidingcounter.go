@@ -111,43 +111,45 @@ func (c *SlidingCounter) Start(now int64) Algorithm {
 func (c *SlidingCounter) Fresh(now int64) State { return &Counter{Start: c.grid.Floor(now)} }
 
 // Decide estimates, and admits what there is room for.
-func (c *SlidingCounter) Decide(s State, now, cost int64) (Decision, error) {
+func (c *SlidingCounter) Decide(s State, now, cost int64) (d Decision, err error) {
 	most := c.promise.Rate.Count
 	if cost < 1 || cost > most {
-		return Decision{}, &CostError{Cost: cost, Most: most}
+		return d, &CostError{Cost: cost, Most: most}
 	}
 	k := s.(*Counter)
 	now = c.roll(k, now)
 	before := c.room(k, now)
-	admitted := before >= cost*c.grid.Period
-	if admitted {
+	after := before
+	if d.Admitted = before >= cost*c.grid.Period; d.Admitted {
 		k.Cur += cost
-	}
-	d := c.figures(k, before, now)
-	if d.Admitted = admitted; !admitted {
+		after -= cost * c.grid.Period
+	} else {
 		d.Wait = c.wait(k, now, cost)
 	}
+	c.tell(&d, before, after, k, now)
 	return d, nil
 }
 
 // View estimates.
-func (c *SlidingCounter) View(s State, now int64) Decision {
+func (c *SlidingCounter) View(s State, now int64) (d Decision) {
 	k := *s.(*Counter)
 	now = c.roll(&k, now)
-	return c.figures(&k, c.room(&k, now), now)
+	room := c.room(&k, now)
+	c.tell(&d, room, room, &k, now)
+	return d
 }
 
-func (c *SlidingCounter) figures(k *Counter, before, now int64) Decision {
-	after := c.room(k, now)
+// tell fills in the figures of a key that had so much room before, and has now.
+func (c *SlidingCounter) tell(d *Decision, before, after int64, k *Counter, now int64) {
+	d.Before, d.After, d.Unit, d.Limit = before, after, c.grid.Period, c.promise.Rate.Count
 	// Only a clock that has gone back makes room negative.
-	d := Decision{Before: before, After: after, Unit: c.grid.Period, Limit: c.promise.Rate.Count, Remaining: max(0, after/c.grid.Period)}
+	d.Remaining = max(0, after/c.grid.Period)
 	switch end := k.Start + c.grid.Period; {
 	case k.Cur > 0: // it counts until the end of the next window
 		d.Reset = time.Duration(end + c.grid.Period - now)
 	case k.Prev > 0:
 		d.Reset = time.Duration(end - now)
 	}
-	return d
 }
 
 // room is what may still be admitted, in units.
@@ -172,6 +174,9 @@ func (c *SlidingCounter) wait(k *Counter, now, cost int64) time.Duration {
 // roll goes on to the window of now. A now in an earlier window is taken for the
 // start of the latest that was seen.
 func (c *SlidingCounter) roll(k *Counter, now int64) int64 {
+	if c.grid.holds(k.Start, now) {
+		return now
+	}
 	switch start := c.grid.Floor(now); {
 	case start <= k.Start:
 		return max(now, k.Start)

@@ -94,40 +94,41 @@ func (l *SlidingLog) LogsRefused() bool { return l.refused }
 func (l *SlidingLog) Fresh(int64) State { return &Log{} }
 
 // Decide drops what has left the window, and admits what there is room for.
-func (l *SlidingLog) Decide(s State, now, cost int64) (Decision, error) {
+func (l *SlidingLog) Decide(s State, now, cost int64) (d Decision, err error) {
 	most := l.promise.Rate.Count
 	if cost < 1 || cost > most {
-		return Decision{}, &CostError{Cost: cost, Most: most}
+		return d, &CostError{Cost: cost, Most: most}
 	}
 	k := s.(*Log)
 	l.slide(k, now)
 	before := k.Sum
-	admitted := before <= most-cost
-	if admitted || l.refused {
+	if d.Admitted = before <= most-cost; d.Admitted || l.refused {
 		k.add(Entry{now, cost})
 		k.trim(most)
 	}
-	d := l.figures(k, before, now)
-	if d.Admitted = admitted; !admitted {
+	l.tell(&d, before, k, now)
+	if !d.Admitted {
 		d.Wait = l.wait(k, now, cost)
 	}
 	return d, nil
 }
 
 // View looks at the window of now.
-func (l *SlidingLog) View(s State, now int64) Decision {
+func (l *SlidingLog) View(s State, now int64) (d Decision) {
 	k := *s.(*Log) // the entries are shared, and only looked at
 	k.drop(now - l.grid.Period)
-	return l.figures(&k, k.Sum, now)
+	l.tell(&d, k.Sum, &k, now)
+	return d
 }
 
-func (l *SlidingLog) figures(k *Log, before, now int64) Decision {
+// tell fills in the figures of a key of whose log this was the sum before.
+func (l *SlidingLog) tell(d *Decision, before int64, k *Log, now int64) {
 	most := l.promise.Rate.Count
-	d := Decision{Before: most - before, After: most - k.Sum, Unit: 1, Limit: most, Remaining: max(0, most-k.Sum)}
+	d.Before, d.After, d.Unit, d.Limit = most-before, most-k.Sum, 1, most
+	d.Remaining = max(0, d.After)
 	if live := k.live(); len(live) > 0 {
 		d.Reset = time.Duration(live[len(live)-1].At + l.grid.Period - now)
 	}
-	return d
 }
 
 // wait is until enough entries have left the window: one of moment t leaves it

@@ -69,39 +69,37 @@ func (b *TokenBucket) Fresh(now int64) State { return &Bucket{Level: b.full, Las
 // Decide refills, and then takes cost tokens if they are there. The refill is
 // stored on a refusal too: dropping it would make the Wait of the refusal a
 // lie, and a client that asks often enough would never be admitted.
-func (b *TokenBucket) Decide(s State, now, cost int64) (Decision, error) {
+func (b *TokenBucket) Decide(s State, now, cost int64) (d Decision, err error) {
 	if cost < 1 || cost > b.promise.Burst {
-		return Decision{}, &CostError{Cost: cost, Most: b.promise.Burst}
+		return d, &CostError{Cost: cost, Most: b.promise.Burst}
 	}
 	k := s.(*Bucket)
 	b.refill(k, now)
 	need := cost * b.unit // at most full
 	before := k.Level
-	if before < need {
-		d := b.figures(before, before)
+	if d.Admitted = before >= need; d.Admitted {
+		k.Level -= need
+	} else {
 		d.Wait = b.time(need - before)
-		return d, nil
 	}
-	k.Level -= need
-	d := b.figures(before, k.Level)
-	d.Admitted = true
+	b.tell(&d, before, k.Level)
 	return d, nil
 }
 
 // View refills a copy.
-func (b *TokenBucket) View(s State, now int64) Decision {
+func (b *TokenBucket) View(s State, now int64) (d Decision) {
 	k := *s.(*Bucket)
 	b.refill(&k, now)
-	return b.figures(k.Level, k.Level)
+	b.tell(&d, k.Level, k.Level)
+	return d
 }
 
-func (b *TokenBucket) figures(before, after int64) Decision {
-	return Decision{
-		Before: before, After: after, Unit: b.unit, Limit: b.promise.Burst,
-		// Only a wrong limiter has a level below 0; it is not told to clients.
-		Remaining: max(0, after/b.unit),
-		Reset:     b.time(b.full - after),
-	}
+// tell fills in the figures between two levels.
+func (b *TokenBucket) tell(d *Decision, before, after int64) {
+	d.Before, d.After, d.Unit, d.Limit = before, after, b.unit, b.promise.Burst
+	// Only a wrong limiter has a level below 0; it is not told to clients.
+	d.Remaining = max(0, after/b.unit)
+	d.Reset = b.time(b.full - after)
 }
 
 // refill adds what the time since k.Last has earned.

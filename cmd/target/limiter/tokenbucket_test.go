@@ -236,14 +236,3 @@ func TestBucketBounds(t *testing.T) {
 		t.Errorf("burst 480384: got no error, want one")
 	}
 }
-
-func BenchmarkDecide(b *testing.B) {
-	t := bucket(b, 10, "100/m")
-	s := t.Fresh(0)
-	b.ReportAllocs()
-	for i := range b.N {
-		if _, err := t.Decide(s, int64(i)*1000, 1); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

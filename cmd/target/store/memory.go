@@ -37,9 +37,11 @@ func NewMemory(limits []Limit, c *clock.Clock) Store {
 
 // place is where the state of one ask is.
 type place struct {
-	shard *shard[limiter.State]
-	order int // of locking: the same for all requests, so that no two wait for each other
-	where generationName
+	shard *guardedShard[limiter.State]
+	order int           // of locking: the same for all requests, so that no two wait for each other
+	hash  uint64        // of the key
+	found limiter.State // what is known of the key; nil: nothing
+	turn  int           // which shard has to be swept then; -1: none
 }
 
 // call is the room that one Decide needs, kept for the next one.
@@ -56,8 +58,8 @@ func (m *memory) Decide(_ context.Context, asks []Ask, settle func(*Answer)) err
 	}
 	c := m.calls.Get().(*call)
 	err := m.decide(c, asks, settle)
-	for i, a := range asks {
-		m.tables[a.Limit].tidy(c.parts[i].Now)
+	for _, p := range c.locks {
+		m.tables[p.order/shardCount].sweep(p.turn, c.parts[0].Now)
 	}
 	c.forget()
 	m.calls.Put(c)
@@ -69,34 +71,30 @@ func (m *memory) decide(c *call, asks []Ask, settle func(*Answer)) error {
 	c.lock()
 	defer c.unlock()
 	at := m.clock.Read()
-	for i, a := range asks {
-		c.parts = append(c.parts, m.part(&c.places[i], a, at))
+	for i := range asks {
+		c.parts = append(c.parts, m.part(&c.places[i], &asks[i], at))
 	}
 	refused, err := limiter.DecideAll(c.parts)
 	for i := range asks {
 		c.keep(i, asks[i].Key, refused, err)
-	}
-	if err != nil {
-		return err
-	}
-	for i := range asks {
 		asks[i].Lease = 0
-		if refused < 0 {
+		if refused < 0 && err == nil {
 			asks[i].Lease = 1 // which place is held does not matter here
 		}
 	}
-	if settle != nil {
+	if err == nil && settle != nil {
 		c.settle(refused, at, settle)
 	}
-	return nil
+	return err
 }
 
 // locate finds the shards of all keys, and the order in which to lock them.
 func (m *memory) locate(c *call, asks []Ask) {
-	for _, a := range asks {
+	for i := range asks {
+		a := &asks[i]
 		t := m.tables[a.Limit]
-		n := t.number(a.Key)
-		c.places = append(c.places, place{shard: &t.shards[n], order: a.Limit*shardCount + n})
+		hash := t.hash(a.Key)
+		c.places = append(c.places, place{shard: t.shard(hash), order: a.Limit*shardCount + number(hash), hash: hash})
 	}
 	c.locks = append(c.locks, c.places...)
 	if len(asks) > 1 {
@@ -105,23 +103,29 @@ func (m *memory) locate(c *call, asks []Ask) {
 	}
 }
 
-func (m *memory) part(p *place, a Ask, at clock.Instant) limiter.Part {
-	l := m.limits[a.Limit]
-	now := l.Now(at)
-	var state limiter.State
-	if state, p.where = p.shard.find(a.Key); p.where == nowhere {
-		state = l.Algorithm.Fresh(now)
+func (m *memory) part(p *place, a *Ask, at clock.Instant) limiter.Part {
+	l := &m.limits[a.Limit]
+	part := limiter.Part{Algorithm: l.Algorithm, Now: l.Now(at), Cost: a.Cost}
+	if at := p.shard.find(a.Key, p.hash); at >= 0 {
+		p.found = *p.shard.state(at)
+		part.State = p.found
+	} else {
+		part.State = l.Algorithm.Fresh(part.Now)
 	}
-	return limiter.Part{Algorithm: l.Algorithm, State: state, Now: now, Cost: a.Cost}
+	return part
 }
 
 // keep stores what has become of the state of an ask. A key that was not known
-// and of which nothing was spent stays unknown.
+// and of which nothing was spent stays unknown. A state that was changed in place
+// is there already.
 func (c *call) keep(i int, key string, refused int, err error) {
-	p, part := c.places[i], &c.parts[i]
+	p, part := &c.places[i], &c.parts[i]
 	unspent := err != nil || refused >= 0 && part.Decision.Admitted
-	if p.where != nowhere || !unspent {
-		p.shard.put(key, part.State, p.where)
+	switch {
+	case p.found == part.State:
+		p.shard.paid++
+	case p.found != nil || !unspent:
+		p.shard.put(key, p.hash, p.shard.find(key, p.hash), part.State)
 	}
 }
 
@@ -141,13 +145,14 @@ func (c *call) lock() {
 }
 
 func (c *call) unlock() {
-	for _, p := range c.locks {
-		p.shard.mu.Unlock()
+	for i := range c.locks {
+		c.locks[i].turn = c.locks[i].shard.unlock()
 	}
 }
 
 // forget lets go of the states and empties the call.
 func (c *call) forget() {
+	clear(c.places)
 	clear(c.parts)
 	*c = call{places: c.places[:0], locks: c.locks[:0], parts: c.parts[:0], answer: Answer{Decisions: c.answer.Decisions[:0]}}
 }
@@ -166,12 +171,12 @@ func (m *memory) Release(_ context.Context, asks []Ask) error {
 
 func (m *memory) release(r limiter.Releaser, a Ask) {
 	t := m.tables[a.Limit]
-	now := m.limits[a.Limit].Now(m.clock.Read())
-	s := t.shard(a.Key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if state, where := s.find(a.Key); where != nowhere {
-		r.Release(state, now, a.Cost)
+	hash := t.hash(a.Key)
+	g := t.shard(hash)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if at := g.find(a.Key, hash); at >= 0 {
+		r.Release(*g.state(at), m.limits[a.Limit].Now(m.clock.Read()), a.Cost)
 	}
 }
 

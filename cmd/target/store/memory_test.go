@@ -264,7 +264,7 @@ func TestMillionKeysOfAStore(t *testing.T) {
 		t.Errorf("Len while all are in use: got %d, want %d", got, keys)
 	}
 	v.now = int64(time.Second)
-	for range keys/sweepSteps*5/4 + 1 {
+	for range keys*5/8 + 32*shardCount {
 		v.now += int64(time.Second)
 		use("busy")
 	}

@@ -71,28 +71,28 @@ func scriptOf(a limiter.Algorithm, lease time.Duration) (scripted, error) {
 	p := a.Promise()
 	switch a := a.(type) {
 	case *limiter.TokenBucket:
-		return level(p.Burst, p.Rate, func(level, last int64) limiter.State { return &limiter.Bucket{Level: level, Last: last} })
+		return scriptBucket(p.Burst, p.Rate, func(level, last int64) limiter.State { return &limiter.Bucket{Level: level, Last: last} })
 	case *limiter.Meter:
 		_, unit := p.Rate.Units()
-		return level(p.Burst, p.Rate, func(level, last int64) limiter.State {
+		return scriptBucket(p.Burst, p.Rate, func(level, last int64) limiter.State {
 			return &limiter.Water{Level: p.Burst*unit - level, Last: last}
 		})
 	case *limiter.GCRA:
-		return slot(p.Burst, p.Rate)
+		return scriptSlot(p.Burst, p.Rate)
 	case *limiter.Queue:
-		return slot(p.Burst+1, p.Rate)
+		return scriptSlot(p.Burst+1, p.Rate)
 	case *limiter.Lumps:
-		return lumps(p, a.Grid())
+		return scriptLumps(p, a.Grid())
 	case *limiter.FixedWindow:
-		return window(p, a.Grid())
+		return scriptWindow(p, a.Grid())
 	case *limiter.SlidingLog:
-		return log(p, a.LogsRefused())
+		return scriptLog(p, a.LogsRefused())
 	case *limiter.SlidingCounter:
-		return counter(p, a.Grid(), a.Test())
+		return scriptCounter(p, a.Grid(), a.Test())
 	case *limiter.Nginx:
-		return nginx(p, a.Thousandths())
+		return scriptNginx(p, a.Thousandths())
 	case *limiter.Concurrency:
-		return busy(p, lease)
+		return scriptBusy(p, lease)
 	}
 	return scripted{}, fmt.Errorf("there is no script for it")
 }
@@ -137,7 +137,7 @@ func origin(g limiter.Grid) int64 {
 	return g.Origin / 1000
 }
 
-func level(tokens int64, rate scenarios.Rate, state func(level, last int64) limiter.State) (scripted, error) {
+func scriptBucket(tokens int64, rate scenarios.Rate, state func(level, last int64) limiter.State) (scripted, error) {
 	num, unit, scale := micro(rate)
 	return scripted{
 		kind: "bucket", settings: [4]int64{num, unit, tokens * unit}, numbers: 2,
@@ -145,10 +145,10 @@ func level(tokens int64, rate scenarios.Rate, state func(level, last int64) limi
 	}, exact("a full bucket", tokens, unit)
 }
 
-// slot has moments in microseconds and num-ths of one. With num and scale of
+// scriptSlot has moments in microseconds and num-ths of one. With num and scale of
 // micro, part/num microseconds are part*1000/num nanoseconds, and since the
 // rate's own n is num*scale/1000 these are part*scale in n-ths of one.
-func slot(tokens int64, rate scenarios.Rate) (scripted, error) {
+func scriptSlot(tokens int64, rate scenarios.Rate) (scripted, error) {
 	num, unit, scale := micro(rate)
 	n, _ := rate.Units()
 	err := exact("what can be booked", tokens, unit)
@@ -164,7 +164,7 @@ func slot(tokens int64, rate scenarios.Rate) (scripted, error) {
 	}, err
 }
 
-func lumps(p scenarios.Limit, g limiter.Grid) (scripted, error) {
+func scriptLumps(p scenarios.Limit, g limiter.Grid) (scripted, error) {
 	period, err := whole(p.Rate.Per)
 	if err == nil {
 		err = exact("the time of all lumps", p.Burst/p.Rate.Count+1, period)
@@ -175,7 +175,7 @@ func lumps(p scenarios.Limit, g limiter.Grid) (scripted, error) {
 	}, err
 }
 
-func window(p scenarios.Limit, g limiter.Grid) (scripted, error) {
+func scriptWindow(p scenarios.Limit, g limiter.Grid) (scripted, error) {
 	period, err := whole(p.Rate.Per)
 	return scripted{
 		kind: "window", settings: [4]int64{p.Rate.Count, period, origin(g)}, numbers: 2,
@@ -183,7 +183,7 @@ func window(p scenarios.Limit, g limiter.Grid) (scripted, error) {
 	}, err
 }
 
-func log(p scenarios.Limit, refused bool) (scripted, error) {
+func scriptLog(p scenarios.Limit, refused bool) (scripted, error) {
 	period, err := whole(p.Rate.Per)
 	s := scripted{kind: "log", settings: [4]int64{p.Rate.Count, period, 0}, numbers: 5, state: logOf}
 	if refused {
@@ -204,9 +204,9 @@ func logOf(n []int64) limiter.State {
 	)
 }
 
-// counter needs no bound of its own: an estimate is at most 2^62 times a
+// scriptCounter needs no bound of its own: an estimate is at most 2^62 times a
 // nanosecond, which is less than 2^53 times a microsecond.
-func counter(p scenarios.Limit, g limiter.Grid, test limiter.Test) (scripted, error) {
+func scriptCounter(p scenarios.Limit, g limiter.Grid, test limiter.Test) (scripted, error) {
 	period, err := whole(p.Rate.Per)
 	full := p.Rate.Count * period
 	if test == limiter.Below {
@@ -218,14 +218,14 @@ func counter(p scenarios.Limit, g limiter.Grid, test limiter.Test) (scripted, er
 	}, err
 }
 
-func nginx(p scenarios.Limit, thousandths int64) (scripted, error) {
+func scriptNginx(p scenarios.Limit, thousandths int64) (scripted, error) {
 	return scripted{
 		kind: "nginx", settings: [4]int64{thousandths, (p.Burst - 1) * 1000}, numbers: 2,
 		state: func(n []int64) limiter.State { return &limiter.Excess{Level: n[0], Last: n[1]} },
 	}, nil
 }
 
-func busy(p scenarios.Limit, lease time.Duration) (scripted, error) {
+func scriptBusy(p scenarios.Limit, lease time.Duration) (scripted, error) {
 	var err error
 	if p.Burst > maxLeases {
 		err = fmt.Errorf("burst %d: give at most %d", p.Burst, maxLeases)
