@@ -11,7 +11,7 @@ import (
 // telling is the order in which broken findings say most about the cause: a
 // limiter that is absent also exceeds its bound, and keys that share a budget
 // also refuse too much.
-var telling = [...]string{CheckEnforced, CheckIsolation, CheckUpper, CheckLower, CheckPositive, CheckHonest, CheckTight, CheckSyntax, CheckPresent}
+var telling = [...]string{CheckEnforced, CheckIsolation, CheckUpper, CheckLower, CheckWindow, CheckPositive, CheckHonest, CheckTight, CheckSyntax, CheckPresent}
 
 // headline is the answer in one line.
 func headline(v results.Verdict, run *results.Run, limits []scenarios.Limit) string {
@@ -54,12 +54,26 @@ func keptLine(v results.Verdict, limits []scenarios.Limit) string {
 	var said []string
 	for i, l := range limits {
 		s := l.String()
+		if l.Contract == scenarios.BestEffort {
+			said = append(said, s+" promises nothing; "+done(v, l))
+			continue
+		}
 		if r := v.Resolutions[i]; r.RatePct != nil {
 			s += fmt.Sprintf(" (an error of %s %% in the rate%s would have been seen)", digits3(*r.RatePct), burstSeen(r, l))
 		}
 		said = append(said, s)
 	}
 	return strings.Join(said, "; ")
+}
+
+// done says what a limit that promises nothing did against its numbers.
+func done(v results.Verdict, l scenarios.Limit) string {
+	for _, f := range v.Findings {
+		if f.Limit == l.Name && f.Status == results.Broken {
+			return f.Text
+		}
+	}
+	return "it did what its numbers say, as far as was seen"
 }
 
 // burstSeen says which errors in the burst a resolution excludes.

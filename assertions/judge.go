@@ -140,6 +140,7 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	}
 	for i := range v.Findings {
 		j.demand(&v.Findings[i], v.Resolutions)
+		j.excuse(&v.Findings[i])
 	}
 	v.Findings = slices.DeleteFunc(v.Findings, func(f results.Finding) bool {
 		return f.Check != CheckFitness && !scenarios.Covers(j.opts.Checks, f.Check)
@@ -176,6 +177,16 @@ func (j *Judge) demand(f *results.Finding, all []results.Resolution) {
 			f.Check == CheckLower && !reaches(r.RateLow, promised, j.opts.Wanted):
 			f.Status = results.Inconclusive
 			f.Text += fmt.Sprintf(", but only %s would have been seen, and %s %% was asked for", seen(r, promised), digits3(r.WantedPct))
+		}
+	}
+}
+
+// excuse takes the weight from a finding about a limit that promises nothing: it
+// reports what the limit does against its numbers.
+func (j *Judge) excuse(f *results.Finding) {
+	for _, l := range j.limits {
+		if l.Contract == scenarios.BestEffort && f.Limit == l.Name {
+			f.Level = results.Info
 		}
 	}
 }

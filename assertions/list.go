@@ -8,8 +8,9 @@ func All() []About {
 	return []About{
 		{CheckFitness, "the run was fired as planned, so that its record can be asked anything"},
 		{CheckEnforced, "the limiter refuses at all when it has to"},
-		{CheckUpper, "in every window of length T at most burst + rate x T requests are admitted"},
-		{CheckLower, "nothing is refused while every limit has the tokens for it"},
+		{CheckUpper, "in every window of length T no more is admitted than the contract allows: burst + rate x T for a token bucket"},
+		{CheckLower, "nothing is refused while every limit has room for it"},
+		{CheckWindow, "one beginning of the windows, or of the lumps, explains all that was admitted and refused"},
 		{CheckIsolation, "what one client spends is not missing to another"},
 		{CheckPresent, "a refusal says when to come back (advice)"},
 		{CheckSyntax, "Retry-After is whole seconds or an HTTP-date"},

@@ -46,13 +46,15 @@ func loadLines(name string) (*scenarios.Scenario, lines.Header, []results.Hit, e
 // limitOf is a header's limit. Unlike elsewhere nothing is granted that it does
 // not name: a record made by hand has no clock of its own.
 func limitOf(l lines.Limit) (scenarios.Limit, error) {
-	out := scenarios.Limit{Name: l.Name, Contract: scenarios.Contract(l.Contract), Burst: l.Burst,
+	out := scenarios.Limit{Name: l.Name, Contract: scenarios.Contract(l.Contract), Align: scenarios.Align(l.Align), Burst: l.Burst,
 		Key: scenarios.Key{Kind: scenarios.KeyHeader, Name: "X-Api-Key"}, Answers: scenarios.DefaultAnswers(),
 		Slack: scenarios.Slack{Over: l.Over, Under: l.Under}}
 	var errs []error
 	var err error
-	if out.Rate, err = scenarios.ParseRate(l.Rate); err != nil {
-		errs = append(errs, err)
+	if l.Rate != "" {
+		if out.Rate, err = scenarios.ParseRate(l.Rate); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	if l.Key != "" {
 		if out.Key, err = scenarios.ParseKey(l.Key); err != nil {

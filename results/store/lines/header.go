@@ -16,6 +16,7 @@ type Limit struct {
 	Contract string `json:"contract,omitempty"`  // such as token-bucket; empty: the default one
 	Burst    int64  `json:"burst,omitempty"`     // tokens; 0: not given
 	Rate     string `json:"rate,omitempty"`      // tokens per time, such as 5/s; empty: not given
+	Align    string `json:"align,omitempty"`     // where windows begin: epoch, start or first-hit; empty: anywhere
 	Key      string `json:"key,omitempty"`       // what clients are told apart by; empty: the default
 	Quantum  string `json:"quantum,omitempty"`   // step of the limiter's clock, such as 1ms; empty: its clock is exact
 	Over     int64  `json:"over_ppm,omitempty"`  // how much faster than promised it may refill, in parts per million; 0: not at all
