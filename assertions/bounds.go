@@ -86,6 +86,10 @@ func (b *bounds) upper(i int) results.Finding {
 	l := b.court.limits[i]
 	h, slot, over, used := b.court.all[i][0].heaviest()
 	f := results.Finding{Check: CheckUpper, Limit: l.Name}
+	if l.Contract == scenarios.Concurrency {
+		f.Level, f.Text = results.Info, "not asked: from outside nothing shows for how long a request was served"
+		return f
+	}
 	if !h.any {
 		f.Text = "nothing was admitted, so nothing could be too much"
 		return f

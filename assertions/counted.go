@@ -11,18 +11,19 @@ import (
 // began at some moment from lo to hi, and others lie a period apart. An
 // admission was impossible when even the least estimate had reached the limit,
 // and a refusal wrong when even the greatest left room for it. Limiters differ
-// in whether the estimate has to stay below the limit before a request, or may
-// reach it with it; what either allows is allowed.
+// in what is held against the limit: halves is how much of the last token counts
+// with the estimate. 2: all of it, and it may reach the limit; 1: half, as with
+// an estimate that is rounded; 0: nothing, and the estimate must be below the limit.
 type counted struct {
 	period, drift int64 // ticks; parts per million
-	limit         int64
+	limit, halves int64
 	lo, hi        int64   // ticks
 	spends        []brief // that may lie in one of the last windows, by from
 	most          heavy
 }
 
-func newCounted(period, drift, limit, lo, hi int64) *counted {
-	return &counted{period: period, drift: drift, limit: limit, lo: lo, hi: hi}
+func newCounted(period, drift, limit, halves, lo, hi int64) *counted {
+	return &counted{period: period, drift: drift, limit: limit, halves: halves, lo: lo, hi: hi}
 }
 
 // windows are the first and the last window that a request may have been
@@ -82,7 +83,7 @@ func (c *counted) admitted(x *brief) {
 	}
 	began, _ := c.began(first)
 	elapsed := min(x.to-began, c.period)
-	if weighs(now, before, c.period-elapsed, c.period, c.limit) >= 0 {
+	if over := c.weigh(now, x.cost, before, c.period-elapsed); over > 0 || over == 0 && c.halves == 0 {
 		c.most = heavy{any: true, over: true, got: float64(now+before) + float64(x.cost), allowed: float64(c.limit), from: began - c.period, to: x.to}
 	}
 }
@@ -103,10 +104,17 @@ func (c *counted) refused(x *brief) room {
 		}
 		_, began := c.began(w)
 		elapsed := max(0, x.from-began)
-		r.wrong = r.wrong && weighs(now+x.cost, before, c.period-min(elapsed, c.period), c.period, c.limit) <= 0
+		over := c.weigh(now, x.cost, before, c.period-min(elapsed, c.period))
+		r.wrong = r.wrong && (over < 0 || over == 0 && c.halves == 2)
 		r.left = min(r.left, float64(c.limit)-float64(now)-float64(before)*(1-float64(elapsed)/float64(c.period)))
 	}
 	return r
+}
+
+// weigh compares the estimate, with what counts of a request of a cost, with
+// the limit.
+func (c *counted) weigh(now, cost, before, covered int64) int {
+	return weighs(2*(now+cost-1)+c.halves, 2*before, covered, c.period, 2*c.limit)
 }
 
 // weighs compares now + before*covered/period with limit, exactly.

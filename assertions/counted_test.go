@@ -8,15 +8,15 @@ import (
 )
 
 // bruteCounted asks whether any moments of decision, in any order, and any fate
-// of the unknown requests make a sliding counter on a grid give the record.
-// exact: the estimate may reach the limit with the request; else it has to be
-// below it before.
-func bruteCounted(h []brief, period, limit, phase int64, exact bool) bool {
+// of the unknown requests make a sliding counter on a grid give the record. So
+// many halves of its last token count with the estimate, which has to stay below
+// the limit, or with all of it may reach it.
+func bruteCounted(h []brief, period, limit, phase, halves int64) bool {
 	at := make([]int64, len(h))
 	var choose func(i int) bool
 	choose = func(i int) bool {
 		if i == len(h) {
-			return countedOrder(h, at, period, limit, phase, exact)
+			return countedOrder(h, at, period, limit, phase, halves)
 		}
 		for d := h[i].from; d <= h[i].to; d++ {
 			at[i] = d
@@ -29,7 +29,7 @@ func bruteCounted(h []brief, period, limit, phase int64, exact bool) bool {
 	return choose(0)
 }
 
-func countedOrder(h []brief, at []int64, period, limit, phase int64, exact bool) bool {
+func countedOrder(h []brief, at []int64, period, limit, phase, halves int64) bool {
 	order := sortedBy(at)
 	counts := map[int64]int64{}
 	var try func(i int) bool
@@ -42,11 +42,8 @@ func countedOrder(h []brief, at []int64, period, limit, phase int64, exact bool)
 			x, d := h[order[i]], at[order[i]]
 			w := floorDiv(d-phase, period)
 			elapsed := d - phase - w*period
-			estimate := counts[w-1]*(period-elapsed) + counts[w]*period
-			fits := estimate < limit*period
-			if exact {
-				fits = estimate+x.cost*period <= limit*period
-			}
+			with := 2*counts[w-1]*(period-elapsed) + (2*counts[w]+2*(x.cost-1)+halves)*period
+			fits := with < 2*limit*period || with == 2*limit*period && halves == 2
 			ok := false
 			if fits && x.outcome != results.Limited {
 				counts[w] += x.cost
@@ -68,6 +65,7 @@ func TestCountersNeverAccuseWrongly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 1))
 	accused, impossible := 0, 0
 	for n := range 30_000 {
+		halves := rng.Int64N(3)
 		period, limit := int64(2+rng.IntN(7)), int64(1+rng.IntN(4))
 		phase := rng.Int64N(period)
 		h := make([]brief, 1+rng.IntN(5))
@@ -77,7 +75,7 @@ func TestCountersNeverAccuseWrongly(t *testing.T) {
 			h[i] = brief{from: at, to: at + int64(rng.IntN(3)), cost: 1, seq: int64(i + 1), outcome: results.Outcome(rng.IntN(3))}
 		}
 		// On a grid whose phase is known exactly, or to within some ticks, and on any.
-		exactly, roughly := newCounted(period, 0, limit, phase, phase), newCounted(period, 0, limit, phase-1, phase+int64(rng.IntN(2)))
+		exactly, roughly := newCounted(period, 0, limit, halves, phase, phase), newCounted(period, 0, limit, halves, phase-1, phase+int64(rng.IntN(2)))
 		any := newCounter(period, limit, 0, true)
 		wrong := [3]bool{}
 		for _, e := range play(h) {
@@ -90,10 +88,10 @@ func TestCountersNeverAccuseWrongly(t *testing.T) {
 				}
 			}
 		}
-		possible := bruteCounted(h, period, limit, phase, true) || bruteCounted(h, period, limit, phase, false)
+		possible := bruteCounted(h, period, limit, phase, halves)
 		for i, m := range []model{exactly, roughly, any} {
 			if (wrong[i] || m.heaviest().over) && possible {
-				t.Fatalf("model %d, history %d %+v, %d in %d, phase %d: accused, and it is possible", i, n, h, limit, period, phase)
+				t.Fatalf("model %d, history %d %+v, %d in %d, phase %d, %d halves: accused, and it is possible", i, n, h, limit, period, phase, halves)
 			}
 		}
 		if wrong[0] || exactly.heaviest().over {

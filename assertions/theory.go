@@ -117,20 +117,7 @@ func theories(sc *scene, l scenarios.Limit) []*theory {
 			return []model{newLog(short, n, 0, at, fresh), newLog(long, 0, n, at, fresh)}
 		})}
 	case scenarios.SlidingCounter:
-		drift := max(l.Slack.Over, l.Slack.Under)
-		t := one("a sliding counter", func(at int64, fresh bool) []model {
-			return []model{newBucket(up(n+1), n+1, tempo{}, 0, at, fresh), newCounter(long, n, at, fresh)}
-		})
-		t.phased = &phased{window, func(lo, hi int64) func(int64, bool) []model {
-			return func(at int64, fresh bool) []model {
-				c := newCounted(window, drift, n, lo, hi)
-				if !fresh {
-					c.unknown(at)
-				}
-				return append(t.make(at, fresh), c)
-			}
-		}}
-		return []*theory{t}
+		return counterTheories(sc, l, long, up)
 	case scenarios.FixedWindow:
 		return fixedWindows(sc, l, short, long, up)
 	case scenarios.Concurrency:
@@ -138,12 +125,45 @@ func theories(sc *scene, l scenarios.Limit) []*theory {
 		return []*theory{one("a limit on concurrency", func(int64, bool) []model { return []model{newConcurrent(b, lag)} })}
 	case scenarios.Queue:
 		return []*theory{one("a queue", func(at int64, fresh bool) []model {
-			return []model{newBucket(up(b), b, down(b), b, at, fresh), newBucket(up(1), 1, tempo{}, 0, at, fresh)}
+			wait := sc.ticks(l.Fill()) + 1
+			return []model{newBucket(up(1), 1, tempo{}, 0, at, fresh), newQueued(down(b+1), b, wait, at, fresh)}
 		})}
 	}
 	return []*theory{one("a token bucket", func(at int64, fresh bool) []model {
 		return []model{newBucket(up(b), b, down(b), b, at, fresh)}
 	})}
+}
+
+// counterTheories are the accounts of a sliding window that is estimated from
+// two counts, by how the estimate is held against the limit: with the request in
+// it at most the limit, as it is or rounded to whole numbers, or below the limit
+// without it, which is also what rounding down comes to.
+func counterTheories(sc *scene, l scenarios.Limit, long int64, up func(int64) tempo) (all []*theory) {
+	n, window, drift := l.Rate.Count, sc.ticks(l.Rate.Per), max(l.Slack.Over, l.Slack.Under)
+	for _, test := range []struct {
+		name   string
+		halves int64
+		most   int64
+	}{
+		{"a sliding counter", 2, n},
+		{"a sliding counter that rounds", 1, n + 1},
+		{"a sliding counter that rounds down, or admits below its limit", 0, n + 1},
+	} {
+		t := &theory{name: test.name, make: func(at int64, fresh bool) []model {
+			return []model{newBucket(up(test.most), test.most, tempo{}, 0, at, fresh), newCounter(long, n, at, fresh)}
+		}}
+		t.phased = &phased{window, func(lo, hi int64) func(int64, bool) []model {
+			return func(at int64, fresh bool) []model {
+				c := newCounted(window, drift, n, test.halves, lo, hi)
+				if !fresh {
+					c.unknown(at)
+				}
+				return append(t.make(at, fresh), c)
+			}
+		}}
+		all = append(all, t)
+	}
+	return all
 }
 
 // lumpTheories are the accounts of refill in lumps, by where they are counted

@@ -31,8 +31,9 @@ const (
 	// SlidingCounter: the sliding window estimated from the counts of this
 	// window and the one before: f(T) <= Count + Count*T/Per. It has no Burst.
 	SlidingCounter Contract = "sliding-counter"
-	// Queue: up to Burst wait, and one is released every 1/Rate: f(T) = Burst +
-	// Rate*T accepted, Rate*T + 1 released, no wait is longer than Burst/Rate.
+	// Queue: one is released at once, then one every 1/Rate, and up to Burst
+	// wait: f(T) = Burst + 1 + Rate*T accepted, Rate*T + 1 released, no wait is
+	// longer than Burst/Rate.
 	Queue Contract = "queue"
 	// Nginx: limit_req with burst = Burst-1, on a clock of milliseconds:
 	// f(T) = Burst + Rate*T + Rate*1ms.
@@ -68,6 +69,17 @@ func (c Contract) Numbers() (n Numbers, ok bool) {
 		return Numbers{Burst: true}, true
 	}
 	return Numbers{}, false
+}
+
+// Forgets reports whether a limiter of this kind may remember nothing that is
+// older than its period or two, so that an error in the length of the period
+// need not add up.
+func (c Contract) Forgets() bool {
+	switch c {
+	case FixedWindow, SlidingLog, SlidingCounter:
+		return true
+	}
+	return false
 }
 
 // ParseContract reads the name of a contract.

@@ -119,6 +119,8 @@ func (l Limit) Fill() time.Duration {
 		t = longer(l.Rate.Per, l.Rate.Per)
 	case Lumps:
 		t = longer(Rate{1, l.Rate.Per}.Time((l.Burst+l.Rate.Count-1)/l.Rate.Count), l.Rate.Per)
+	case Queue: // the places, and the one that is released
+		t = l.Rate.Time(l.Burst + 1)
 	default:
 		t = l.Rate.Time(l.Burst)
 	}
