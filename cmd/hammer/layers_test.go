@@ -22,7 +22,7 @@ var mayImport = map[string][]string{
 	"probes":              {"scenarios", "results"},
 	"assertions":          {"scenarios", "results"},
 	"internal/lab":        {},
-	"cmd/hammer":          {"scenarios", "results", "results/...", "probes", "assertions", "cmd/target/..."},
+	"cmd/hammer":          {"scenarios", "scenarios/document", "results", "results/...", "probes", "assertions", "cmd/target/..."},
 	"cmd/target":          {"scenarios", "scenarios/document", "cmd/target/..."},
 	"cmd/target/mode":     {"scenarios", "scenarios/document"},
 	"cmd/target/limiter":  {"scenarios", "cmd/target/mode"},

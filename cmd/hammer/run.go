@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ratehammer/ratehammer/assertions"
 	"github.com/ratehammer/ratehammer/probes"
 	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/document"
 )
 
 // runFlags are the flags of hammer run.
@@ -89,7 +89,7 @@ func (o *runFlags) fireAt(ctx context.Context, c *console, s *scenarios.Scenario
 
 // loadScenario reads a scenario file.
 func loadScenario(name string) (*scenarios.Scenario, error) {
-	src, err := os.ReadFile(name)
+	src, err := document.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ratehammer/ratehammer/cmd/target/limiter"
@@ -18,6 +20,9 @@ func (o *serveOptions) everything(c *cobra.Command) (server.Config, error) {
 	})
 	if err != nil {
 		return server.Config{}, err
+	}
+	if len(o.keys) > 1 {
+		return server.Config{}, fmt.Errorf("--key is given %d times: with --all one serves every algorithm", len(o.keys))
 	}
 	base, err := o.route()
 	if err != nil {

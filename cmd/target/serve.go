@@ -67,7 +67,7 @@ func (o *serveOptions) fromFile(c *cobra.Command) (server.Config, error) {
 	if err := conflict(c, "config", "admin-token"); err != nil {
 		return server.Config{}, err
 	}
-	src, err := os.ReadFile(o.file)
+	src, err := document.ReadFile(o.file)
 	if err != nil {
 		return server.Config{}, fmt.Errorf("--config: %w", err)
 	}

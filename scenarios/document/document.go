@@ -117,7 +117,7 @@ func (d *Document) Err() error {
 func (d *Document) add(line, column int, text, hint string) {
 	p := Problem{File: d.file, Line: line, Column: column, Text: text, Hint: hint}
 	if line >= 1 && line <= len(d.lines) {
-		p.Source = d.lines[line-1]
+		p.Source = printable(d.lines[line-1])
 	}
 	d.problems = append(d.problems, p)
 }

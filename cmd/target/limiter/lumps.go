@@ -2,8 +2,6 @@ package limiter
 
 import (
 	"fmt"
-	"math"
-	"math/bits"
 	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
@@ -69,6 +67,9 @@ func NewLumps(burst int64, rate scenarios.Rate, align Align) (*Lumps, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lumps: %w", err)
 	}
+	if n := (burst-1)/rate.Count + 2; n > MaxLevel/int64(rate.Per) {
+		return nil, fmt.Errorf("lumps: burst %d takes %d periods of %v, more than can be counted; give a smaller burst, a larger lump or a shorter period", burst, n-1, rate.Per)
+	}
 	return &Lumps{promise: p, grid: grid}, nil
 }
 
@@ -131,7 +132,7 @@ func (l *Lumps) until(k *Lump, level, now int64) time.Duration {
 		return 0
 	}
 	lumps := (level - k.Level + l.promise.Rate.Count - 1) / l.promise.Rate.Count
-	return after(k.Mark, lumps, l.grid.Period, now)
+	return time.Duration(k.Mark - now + lumps*l.grid.Period) // which NewLumps has bounded
 }
 
 // refill adds the lumps that have come since k.Mark. A time of several periods
@@ -163,14 +164,4 @@ func (l *Lumps) Forgettable(s State, now int64) bool {
 	}
 	l.refill(&k, now)
 	return k.Level == l.promise.Burst
-}
-
-// after is the time from now to the nth period after a mark, or the longest
-// there is.
-func after(mark, n, period, now int64) time.Duration {
-	hi, t := bits.Mul64(uint64(n), uint64(period))
-	if hi > 0 || t > MaxLevel {
-		return math.MaxInt64
-	}
-	return time.Duration(mark - now + int64(t))
 }

@@ -3,6 +3,8 @@ package limiter
 import (
 	"testing"
 	"time"
+
+	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 func TestLumps(t *testing.T) {
@@ -66,14 +68,14 @@ func TestLumpsOfTheSameMean(t *testing.T) {
 	}
 }
 
-// A wait that would be longer than 292 years is the longest there is.
-func TestLumpsForEver(t *testing.T) {
-	l := build(t, "lumps{burst=1000000000,rate=1/300d}")
-	s := l.Fresh(0)
-	if d, err := l.Decide(s, 0, 1_000_000_000); err != nil || !d.Admitted || d.Reset != 1<<63-1 {
-		t.Errorf("got %+v, %v, want all of it and a reset in 292 years", d, err)
+// The longest wait that can be counted, and one that cannot.
+func TestLumpsBeyondTime(t *testing.T) {
+	if _, err := NewLumps(1_000_000_000, scenarios.Rate{Count: 1, Per: 365 * 24 * time.Hour}, FirstHit); err == nil {
+		t.Error("a thousand million years to fill: got no error, want one")
 	}
-	if d, err := l.Decide(s, 0, 500_000_000); err != nil || d.Admitted || d.Wait != 1<<63-1 {
-		t.Errorf("got %+v, %v, want a wait of 292 years", d, err)
+	l := build(t, "lumps{burst=170,rate=1/300d}")
+	s := l.Fresh(0)
+	if d, err := l.Decide(s, 0, 170); err != nil || !d.Admitted || d.Reset != 170*300*24*time.Hour {
+		t.Errorf("got %+v, %v, want a reset in 51,000 days", d, err)
 	}
 }

@@ -57,7 +57,7 @@ func openStores(limits []*limit, c *clock.Clock, log *slog.Logger) (all []*backi
 		}
 		b := all[i]
 		l.backing, l.index = b, len(b.limits)
-		b.limits = append(b.limits, store.Limit{Algorithm: l.parts.Algorithm, Now: l.parts.Now})
+		b.limits = append(b.limits, store.Limit{Algorithm: l.parts.Algorithm, Name: l.Name + "/" + l.Key.String(), Now: l.parts.Now})
 		b.instead = append(b.instead, l.instead)
 	}
 	for _, b := range all {

@@ -89,11 +89,19 @@ func (v *visitor) Close() error {
 	return v.Conn.Close()
 }
 
-// begin and end enclose the answering of one request that is there in full, or
-// at least its header. They may be called on nil, which is no visitor.
+// begin and end enclose the answering of one request whose header is there, and
+// awaits and begin the reading of its body. They may be called on nil, which is no
+// visitor.
 func (v *visitor) begin() {
 	if v != nil {
 		v.busy.Add(1)
+	}
+}
+
+// awaits leaves the moment alone since which nothing whole was shown.
+func (v *visitor) awaits() {
+	if v != nil {
+		v.busy.Add(-1)
 	}
 }
 

@@ -137,3 +137,22 @@ func TestAnsweredConnectionsStay(t *testing.T) {
 		t.Errorf("got %d, want 200", got)
 	}
 }
+
+// A client that sends its body slowly has shown no whole request: its place is
+// taken by others like one that sends its header slowly.
+func TestSlowBodiesDoNotLockOut(t *testing.T) {
+	cfg := routed(t, "token-bucket{burst=1000,rate=1/h}", Route{})
+	cfg.MaxConns = 10
+	s := startServer(t, cfg)
+	for range 40 {
+		slow, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer slow.Close()
+		fmt.Fprint(slow, "POST / HTTP/1.1\r\nHost: x\r\nX-Api-Key: q\r\nContent-Length: 10\r\n\r\n12")
+		if got := statusOf(s.URL(), "new"); got != 200 {
+			t.Fatalf("beside slow bodies: got %d, want 200", got)
+		}
+	}
+}

@@ -123,6 +123,17 @@ func (l *limit) policy() dialect.Policy {
 	}
 }
 
+// policyInstead is what is kept to while the store is down.
+func (l *limit) policyInstead() dialect.Policy {
+	p := l.policy()
+	if !l.Fallback.IsZero() {
+		a := l.instead.Algorithm
+		now := l.parts.Now(l.parts.Clock.Read())
+		p.Promise, p.Quota, p.RetryAfter = a.Promise(), a.View(a.Fresh(now), now).Limit, nil
+	}
+	return p
+}
+
 // cost is how many tokens a request asks for: 1 unless the header says
 // otherwise. It is not ok if the header does not hold a number.
 func (l *limit) cost(r *http.Request) (cost int64, ok bool) {

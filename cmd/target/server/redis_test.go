@@ -108,6 +108,12 @@ func TestRedisIsKilled(t *testing.T) {
 		if got := ask(5); !maps.Equal(got, tt.want) {
 			t.Errorf("%s, Redis down: got %v, want %v", tt.down, got, tt.want)
 		}
+		if tt.down == "local" { // what stands in answers for itself
+			res, body := fetch(t, "GET", s.URL(), "s3cr3t", nil)
+			if got, want := res.Header.Get("RateLimit-Policy"), `"limit-1";q=2;w=7200`; got != want || !strings.Contains(body, "2 at once") {
+				t.Errorf("got RateLimit-Policy %s and %s, want %s", got, body, want)
+			}
+		}
 		r.Restart()
 		if got, want := ask(5), (map[int]int{200: 3, 429: 2}); !maps.Equal(got, want) {
 			t.Errorf("%s, Redis up and empty: got %v, want %v", tt.down, got, want)

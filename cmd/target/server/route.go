@@ -23,7 +23,8 @@ type route struct {
 	releases bool     // whether a limit has to know when a request is done
 	front    front
 	voice    *dialect.Voice
-	status   int // of a refusal
+	instead  *dialect.Voice // of the limits that are kept to while the store is down
+	status   int            // of a refusal
 
 	admitted, noContent *dialect.Answer
 	noKey, badCost      []*dialect.Answer // by limit
@@ -98,7 +99,7 @@ func (r Route) build(s *Server) (*route, error) {
 }
 
 func (rt *route) addLimits() error {
-	var policies []dialect.Policy
+	var policies, instead []dialect.Policy
 	for _, name := range rt.Limits {
 		// The Config has been checked: there is this limit, and all are in one store.
 		l := rt.server.limits[slices.IndexFunc(rt.server.limits, func(l *limit) bool { return l.Name == name })]
@@ -111,12 +112,16 @@ func (rt *route) addLimits() error {
 		rt.noKey = append(rt.noKey, l.noKey())
 		rt.badCost = append(rt.badCost, l.badCost())
 		policies = append(policies, l.policy())
+		instead = append(instead, l.policyInstead())
 	}
 	if rt.status = rt.Answers.Status; rt.status == 0 {
 		rt.status = http.StatusTooManyRequests
 	}
 	var err error
-	rt.voice, err = dialect.New(rt.Answers, policies)
+	if rt.voice, err = dialect.New(rt.Answers, policies); err != nil {
+		return err
+	}
+	rt.instead, err = dialect.New(rt.Answers, instead)
 	return err
 }
 
@@ -125,7 +130,11 @@ func (rt *route) addLimits() error {
 func (rt *route) handle(w http.ResponseWriter, r *http.Request) {
 	rt.share(w.Header(), r)
 	rt.voice.Policies(w.Header())
-	if a := rt.front.before(w, r); a != nil {
+	visitor := visitorOf(r.Context())
+	visitor.awaits()
+	a := rt.front.before(w, r)
+	visitor.begin()
+	if a != nil {
 		rt.write(w, a)
 		return
 	}
@@ -152,7 +161,12 @@ func (rt *route) limit(w http.ResponseWriter, r *http.Request) {
 		rt.write(w, a)
 		return
 	}
-	rt.voice.Standing(w.Header(), v.standing)
+	voice := rt.voice
+	if v.local {
+		voice = rt.instead
+		voice.Policies(w.Header())
+	}
+	voice.Standing(w.Header(), v.standing)
 	if v.admitted {
 		v.hold(w, r)
 		if v.shed != nil {
@@ -160,11 +174,11 @@ func (rt *route) limit(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		rt.front.work(r.Context())
-		rt.voice.WriteAdmitted(w, v.standing, rt.server.clock.Read().Wall)
+		voice.WriteAdmitted(w, v.standing, rt.server.clock.Read().Wall)
 		return
 	}
-	rt.voice.RetryAfter(w.Header(), v.standing)
-	rt.write(w, rt.voice.Refusal(v.standing.Decisions))
+	voice.RetryAfter(w.Header(), v.standing)
+	rt.write(w, voice.Refusal(v.standing.Decisions))
 }
 
 // serve does the work of a request that has got a place, which shed is nil of.

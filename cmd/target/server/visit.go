@@ -18,6 +18,7 @@ type visit struct {
 	route    *route
 	asks     []store.Ask // by limit
 	admitted bool
+	local    bool // decided by what stands in for the store
 	standing dialect.Standing
 	delay    time.Duration   // that it has to be held back
 	shed     *dialect.Answer // to a request that was admitted and got no place; nil: it got one
@@ -103,6 +104,7 @@ func (v *visit) settle(a *store.Answer) {
 	v.admitted = a.Admitted
 	v.standing.Wall = a.At.Wall
 	status := v.route.status
+	v.local = a.Policy == store.Local
 	if a.Policy != store.Open && a.Policy != store.Closed { // these know nothing of what is left
 		v.standing.Decisions = append(v.standing.Decisions, a.Decisions...)
 	}
@@ -141,8 +143,12 @@ func (v *visit) record(a *store.Answer, status int) {
 	}
 	for i, ask := range v.asks {
 		d := a.Decisions[i]
+		var decided int64
+		if a.Moments != nil {
+			decided = a.Moments[i]
+		}
 		v.records = append(v.records, truth.Record{
-			MonoNS: a.At.Mono, FromNS: a.From.Mono, WallNS: a.At.Wall, DecidedNS: a.Moment,
+			MonoNS: a.At.Mono, FromNS: a.From.Mono, WallNS: a.At.Wall, DecidedNS: decided,
 			Route: v.route.path(), Limit: v.route.limits[i].Name, Key: ask.Key, Cost: ask.Cost,
 			Before: d.Before, After: d.After, Unit: d.Unit, Admitted: a.Admitted,
 			Refused: !a.Admitted && !d.Admitted, DelayNS: int64(v.delay), Status: status, Policy: policy,

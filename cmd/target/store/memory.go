@@ -49,6 +49,7 @@ type call struct {
 	places []place
 	locks  []place // the places in the order of locking, each shard once
 	parts  []limiter.Part
+	at     clock.Instant
 	answer Answer
 }
 
@@ -59,7 +60,10 @@ func (m *memory) Decide(_ context.Context, asks []Ask, settle func(*Answer)) err
 	c := m.calls.Get().(*call)
 	err := m.decide(c, asks, settle)
 	for _, p := range c.locks {
-		m.tables[p.order/shardCount].sweep(p.turn, c.parts[0].Now)
+		if p.turn >= 0 { // by the clock of its own limit: others may run otherwise
+			limit := p.order / shardCount
+			m.tables[limit].sweep(p.turn, m.limits[limit].Now(c.at))
+		}
 	}
 	c.forget()
 	m.calls.Put(c)
@@ -71,6 +75,7 @@ func (m *memory) decide(c *call, asks []Ask, settle func(*Answer)) error {
 	c.lock()
 	defer c.unlock()
 	at := m.clock.Read()
+	c.at = at
 	for i := range asks {
 		c.parts = append(c.parts, m.part(&c.places[i], &asks[i], at))
 	}
@@ -131,8 +136,9 @@ func (c *call) keep(i int, key string, refused int, err error) {
 
 func (c *call) settle(refused int, at clock.Instant, settle func(*Answer)) {
 	a := &c.answer
-	a.Admitted, a.Refused, a.From, a.At, a.Moment = refused < 0, refused, at, at, c.parts[0].Now
+	a.Admitted, a.Refused, a.From, a.At = refused < 0, refused, at, at
 	for i := range c.parts {
+		a.Moments = append(a.Moments, c.parts[i].Now)
 		a.Decisions = append(a.Decisions, c.parts[i].Decision)
 	}
 	settle(a)
@@ -154,7 +160,7 @@ func (c *call) unlock() {
 func (c *call) forget() {
 	clear(c.places)
 	clear(c.parts)
-	*c = call{places: c.places[:0], locks: c.locks[:0], parts: c.parts[:0], answer: Answer{Decisions: c.answer.Decisions[:0]}}
+	*c = call{places: c.places[:0], locks: c.locks[:0], parts: c.parts[:0], answer: Answer{Decisions: c.answer.Decisions[:0], Moments: c.answer.Moments[:0]}}
 }
 
 func (m *memory) Release(_ context.Context, asks []Ask) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -118,7 +119,7 @@ func TestMoments(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := decide(t, m, Ask{Cost: 1})
-	if a.From != a.At || a.At.Mono != 5e9 || a.Moment != base.UnixNano()+3e9 {
+	if a.From != a.At || a.At.Mono != 5e9 || a.Moments[0] != base.UnixNano()+3e9 {
 		t.Errorf("got %+v, want 5 s, and 3 s by the wall clock that is decided by", a)
 	}
 }
@@ -280,4 +281,31 @@ func TestMillionKeysOfAStore(t *testing.T) {
 func admittedOnce(t *testing.T, s Store, key string) bool {
 	t.Helper()
 	return decide(t, s, Ask{Key: key, Cost: 10}).Admitted
+}
+
+// Of two limits that are asked together each goes by its own clock: a step of the
+// one that can be stepped neither forgets keys of the other nor dates its decisions.
+func TestMemoryKeepsClocksApart(t *testing.T) {
+	v := &virtual{}
+	c := v.clock()
+	limits := algorithms(t, "gcra{burst=9,rate=1/s}", "gcra{burst=1,rate=1/h}")
+	limits[0].Now = func(i clock.Instant) int64 { return i.Wall }
+	m := NewMemory(limits, c)
+	both := func(key string) []Ask { return []Ask{{Limit: 0, Key: key, Cost: 1}, {Limit: 1, Key: key, Cost: 1}} }
+	if a := decide(t, m, both("drained")...); !a.Admitted {
+		t.Fatalf("got %+v, want it admitted", a)
+	}
+	if err := c.Step(24 * time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 64 * shardCount {
+		decide(t, m, both(fmt.Sprint(i))...)
+	}
+	a := decide(t, m, both("drained")...)
+	if a.Admitted || a.Refused != 1 {
+		t.Errorf("got %+v, want the limit that was not stepped to refuse", a)
+	}
+	if got, want := a.Moments, []int64{base.UnixNano() + int64(24*time.Hour), base.UnixNano()}; !slices.Equal(got, want) {
+		t.Errorf("decided at %v, want %v", got, want)
+	}
 }

@@ -204,7 +204,7 @@ func TestPolicyFigures(t *testing.T) {
 				t.Errorf("%v: got %+v, want no figures", p, d)
 			}
 		}
-		if a.Admitted != (p == Open) || a.From.Mono > a.At.Mono || a.Moment != 0 {
+		if a.Admitted != (p == Open) || a.From.Mono > a.At.Mono || a.Moments != nil {
 			t.Errorf("%v: got %+v", p, a)
 		}
 	}

@@ -76,9 +76,10 @@ func NewRedis(o RedisOptions, limits []Limit, c *clock.Clock) (Store, error) {
 			return nil, err
 		}
 		r.scripted = append(r.scripted, s)
-		// A limit with other settings has other units, and must not take this one's
-		// states for its own.
-		r.names = append(r.names, fmt.Sprintf("%s%d:%s%v:", r.options.Prefix, i, s.kind, s.settings))
+		// Another limit must not take this one's states for its own: with other
+		// settings they are in other units, and with another name or algorithm they
+		// are somebody else's.
+		r.names = append(r.names, fmt.Sprintf("%s%d:%s:%T:%s%v:", r.options.Prefix, i, l.Name, l.Algorithm, s.kind, s.settings))
 	}
 	text, err := compose(r.scripted)
 	if err != nil {
@@ -194,8 +195,9 @@ func (r *redis) answer(asks []Ask, reply []any) (*Answer, error) {
 	if err != nil || refused != wanted {
 		return nil, fmt.Errorf("the script and the algorithms decide otherwise: %d and %d refuse, %v", wanted, refused, err)
 	}
-	answer := &Answer{Admitted: refused < 0, Refused: refused, Moment: now}
+	answer := &Answer{Admitted: refused < 0, Refused: refused}
 	for i, a := range asks {
+		answer.Moments = append(answer.Moments, now)
 		answer.Decisions = append(answer.Decisions, inMicroseconds(parts[i].Decision))
 		asks[i].Lease = 0
 		if s := r.scripted[a.Limit]; answer.Admitted {

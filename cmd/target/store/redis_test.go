@@ -56,7 +56,7 @@ func TestRedisTellsTime(t *testing.T) {
 	r := newRedis(t, RedisOptions{Address: lab.Redis(t).Address}, "gcra{burst=1,rate=1/h}")
 	before := time.Now()
 	a := decide(t, r, Ask{Key: "a", Cost: 1})
-	if at := time.Unix(0, a.Moment); at.Before(before.Add(-time.Second)) || at.After(time.Now().Add(time.Second)) {
+	if at := time.Unix(0, a.Moments[0]); at.Before(before.Add(-time.Second)) || at.After(time.Now().Add(time.Second)) {
 		t.Errorf("decided at %v, it is %v", at, before)
 	}
 	if a.From.Mono > a.At.Mono || a.From.Mono == a.At.Mono {
@@ -311,7 +311,6 @@ func TestScriptsHaveBounds(t *testing.T) {
 		{"meter{burst=1000000000,rate=1/1000000007ns}", "2^53"},
 		{"gcra{burst=1000000000,rate=1/1000000007ns}", "2^53"},
 		{"queue{burst=60000000,rate=1/m}", "century"}, // 114 years
-		{"lumps{burst=1000000000,rate=1/300d}", "2^53"},
 		{"lumps{burst=2,rate=1/1500ns}", "microseconds"},
 		{"fixed-window{rate=5/1500ns}", "microseconds"},
 		{"sliding-log{rate=5/1500ns}", "microseconds"},
@@ -365,5 +364,49 @@ func TestRedisErrors(t *testing.T) {
 	}
 	if got := r.Len(); got != -1 {
 		t.Errorf("Len after Close: got %d, want -1", got)
+	}
+}
+
+// Algorithms that use one script, and limits with other names, have states of
+// their own.
+func TestRedisTellsLimitsApart(t *testing.T) {
+	server := lab.Redis(t)
+	v := &virtual{}
+	for i, limit := range []Limit{
+		algorithms(t, "token-bucket{burst=2,rate=1/h}")[0],
+		algorithms(t, "meter{burst=2,rate=1/h}")[0],
+		{Name: "by address", Algorithm: algorithms(t, "meter{burst=2,rate=1/h}")[0].Algorithm},
+		algorithms(t, "gcra{burst=3,rate=1/h}")[0],
+		algorithms(t, "queue{burst=2,rate=1/h}")[0],
+	} {
+		r, err := NewRedis(RedisOptions{Address: server.Address}, []Limit{limit}, v.clock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := admitted(t, r, "a", 5); got < 2 {
+			t.Errorf("limit %d: got %d admitted of a fresh key, want what it holds", i, got)
+		}
+		r.Close()
+	}
+}
+
+// A log of refusals that is never empty counts exactly beyond 2^53.
+func TestRedisLogForEver(t *testing.T) {
+	const most = int64(300_000_000_000_000)
+	v := &virtual{}
+	limits := algorithms(t, "sliding-log{rate=300000000000000/365d,log-refused}")
+	r, err := NewRedis(RedisOptions{Address: lab.Redis(t).Address, Now: v.micros}, limits, v.clock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	m := NewMemory(limits, v.clock())
+	for i := range int64(100) { // 3 * 10^16, and 2^53 is 9 * 10^15
+		v.now += int64(time.Second)
+		ask := Ask{Key: "a", Cost: most - i%7}
+		want, got := decide(t, m, ask), decide(t, r, ask)
+		if got.Admitted != want.Admitted || got.Decisions[0].Before != want.Decisions[0].Before || got.Decisions[0].After != want.Decisions[0].After {
+			t.Fatalf("ask %d: got %+v, want %+v as in memory", i, got.Decisions[0], want.Decisions[0])
+		}
 	}
 }

@@ -46,6 +46,7 @@ func decide(t testing.TB, s Store, asks ...Ask) (a Answer) {
 		settled++
 		a = *answer
 		a.Decisions = append([]limiter.Decision(nil), answer.Decisions...)
+		a.Moments = append([]int64(nil), answer.Moments...)
 	})
 	if err != nil || settled != 1 {
 		t.Fatalf("asking %+v: got %v and %d answers, want one", asks, err, settled)

@@ -12,6 +12,7 @@ import (
 // Limit is one of the limits that a store keeps the keys of.
 type Limit struct {
 	Algorithm limiter.Algorithm
+	Name      string                    // tells it, in a store that is shared, from limits that are not it; empty: only its place and its algorithm do
 	Now       func(clock.Instant) int64 // picks the moment that the algorithm is given, in nanoseconds; nil: clock.Instant.Since1970. A store with a clock of its own has no use for it
 }
 
@@ -29,7 +30,7 @@ type Answer struct {
 	Refused   int                // index into the asks of the first limit that refused; -1: none
 	Decisions []limiter.Decision // by ask. Of a limit that would have admitted what another refused: Admitted, with nothing spent
 	From, At  clock.Instant      // the decision was made between the two; in memory they are equal
-	Moment    int64              // nanoseconds since 1970 on the clock that was decided by; 0: no store has decided
+	Moments   []int64            // by ask: nanoseconds since 1970 on the clock that was decided by; nil: no store has decided
 	Policy    Policy             // what answered in the place of the store; None: the store itself
 	Cause     error              // why it was not the store; nil: it was
 }

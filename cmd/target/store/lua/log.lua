@@ -23,6 +23,13 @@ kinds.log = function(key, cost, count, period, refused)
   local admitted = sum + cost <= count
 
   local function log()
+    if last and last.total + cost > most then -- the sums begin anew with the list
+      for i = 0, redis.call('LLEN', key) - 1 do
+        local e = entry(i)
+        redis.call('LSET', key, i, whole(e.at) .. ' ' .. whole(e.cost) .. ' ' .. whole(e.total - gone))
+      end
+      last = entry(-1)
+    end
     local at, own, total = now, cost, (last and last.total or 0) + cost
     if last and last.at >= now then
       redis.call('RPOP', key)
