@@ -1,6 +1,8 @@
 package probes
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/ratehammer/ratehammer/scenarios"
@@ -8,15 +10,17 @@ import (
 
 // beat is something that the pacer does at one moment.
 type beat struct {
-	at    int64 // nanoseconds since the run's start
-	late  time.Duration
-	shots []scenarios.Shot // that leave together
-	crew  *crew            // of a volley; nil: shots holds a single one
-	ready bool             // it readies the crew, the shots leave later
+	at     int64 // nanoseconds since the run's start
+	phase  int32
+	late   time.Duration
+	shots  []scenarios.Shot  // that leave together
+	crew   *crew             // of a volley; nil: shots holds a single one
+	ready  bool              // it readies the crew, the shots leave later
+	attack *scenarios.Attack // it begins the attack, which fires by itself; nil: it does not
 }
 
-// agenda is the plan as the pacer needs it: volleys gathered into one beat, and
-// in front of each a beat that opens connections for it.
+// agenda is the plan as the pacer needs it: volleys gathered into one beat, in
+// front of each a beat that opens connections for it, and one for each attack.
 func agenda(p scenarios.Plan) []beat {
 	var beats []beat
 	volleys := map[int32]int{}
@@ -25,32 +29,34 @@ func agenda(p scenarios.Plan) []beat {
 			beats[i].shots = append(beats[i].shots, s)
 			continue
 		}
-		b := beat{at: s.At, late: s.Late, shots: []scenarios.Shot{s}}
+		b := beat{at: s.At, phase: s.Phase, late: s.Late, shots: []scenarios.Shot{s}}
 		if s.Volley != 0 {
 			b.crew = &crew{hold: make(chan struct{})}
 			volleys[s.Volley] = len(beats)
 		}
 		beats = append(beats, b)
 	}
-	return withReadying(beats)
+	early := readying(beats)
+	for i, a := range p.Attacks {
+		first, _ := a.Begin().Next()
+		early = append(early, beat{at: max(0, a.At-int64(notice(first.Size))), phase: a.Phase, attack: &p.Attacks[i]})
+	}
+	return merged(beats, early)
 }
 
-// withReadying puts the readying beats in their places.
-func withReadying(beats []beat) []beat {
-	var early []beat
+// readying are the beats that open connections for volleys.
+func readying(beats []beat) (early []beat) {
 	for _, b := range beats {
 		if b.crew != nil {
-			lead := 100*time.Millisecond + time.Duration(len(b.shots))*time.Millisecond
-			early = append(early, beat{at: max(0, b.at-int64(lead)), shots: b.shots, crew: b.crew, ready: true})
+			early = append(early, beat{at: max(0, b.at-int64(notice(len(b.shots)))), phase: b.phase, shots: b.shots, crew: b.crew, ready: true})
 		}
 	}
-	sorted := make([]beat, 0, len(beats)+len(early))
-	for _, b := range beats {
-		for len(early) > 0 && early[0].at <= b.at {
-			sorted = append(sorted, early[0])
-			early = early[1:]
-		}
-		sorted = append(sorted, b)
-	}
-	return sorted
+	return early
+}
+
+// merged are the beats in order, of two at the same moment the early one first.
+func merged(beats, early []beat) []beat {
+	all := append(early, beats...)
+	slices.SortStableFunc(all, func(a, b beat) int { return cmp.Compare(a.at, b.at) })
+	return all
 }

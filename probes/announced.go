@@ -13,9 +13,8 @@ import (
 
 // Announced reads the promise that a server makes in RateLimit-Policy: q
 // requests in every w seconds (draft-ietf-httpapi-ratelimit-headers-10, section
-// 3.1). It is taken as a bucket of q that refills q in w seconds, the least
-// that any limiter with that policy allows, in the long run and at once. Where
-// there is a header that promises nothing usable, why says so.
+// 3.1). It says neither by which algorithm nor for whom. Burst is q for those
+// who know that it is a bucket. Where there is a header that promises nothing usable, why says so.
 func Announced(header http.Header) (limits []scenarios.Limit, why string) {
 	text := strings.Join(header.Values("RateLimit-Policy"), ", ")
 	if text == "" {

@@ -4,7 +4,8 @@
 //
 // Firing is open loop: a shot leaves at its moment whether or not earlier
 // answers are there. What cannot leave in time is missed and counted, and is
-// never sent in a bunch later. A request's interval starts before its first
+// never sent in a bunch later. Only an attack reacts to answers, and what it
+// fires is due at a moment as well. A request's interval starts before its first
 // byte can leave and ends after the answer's first byte has come, so that the
 // limiter's decision lies inside it whatever the delays.
 package probes

@@ -115,7 +115,7 @@ func (r *run) pace() {
 // phase marks the first beat of each phase.
 func (r *run) phase(b beat, begun []bool) {
 	r.progress.Elapsed.Store(b.at)
-	p := b.shots[0].Phase
+	p := b.phase
 	if b.ready || begun[p] {
 		return
 	}
@@ -127,6 +127,9 @@ func (r *run) phase(b beat, begun []bool) {
 
 func (r *run) dispatch(b beat) {
 	switch {
+	case b.attack != nil:
+		r.flying.Add(1)
+		go r.pursue(*b.attack)
 	case b.ready:
 		b.crew.mustered = true
 		r.flying.Add(len(b.shots))
@@ -148,7 +151,7 @@ func (r *run) dispatch(b beat) {
 // counts itself.
 func (r *run) skip(b beat) {
 	switch {
-	case b.ready:
+	case b.ready, b.attack != nil: // an attack that does not begin has planned nothing
 	case b.crew != nil && b.crew.mustered:
 		close(b.crew.hold)
 	default:
@@ -160,8 +163,9 @@ func (r *run) skip(b beat) {
 
 // crew are the requests of a volley, ready to leave.
 type crew struct {
-	hold     chan struct{} // closed when they are to leave
-	mustered bool          // the pacer's own
+	hold     chan struct{}      // closed when they are to leave
+	mustered bool               // the pacer's own
+	told     func(*results.Hit) // is told how each went, nil for one that was missed; nil: nobody is
 }
 
 // stopReason says why firing ended before the plan did; empty: it did not.

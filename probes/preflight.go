@@ -40,7 +40,11 @@ func (g *Gun) Preflight(ctx context.Context, label string, n int) (Preflight, er
 	for range n {
 		h := results.Hit{Key: label, Cost: 1}
 		res, body, err := g.ask(ctx, c, &h)
-		if err != nil {
+		switch {
+		case err != nil && res != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+			return p, hinted(fmt.Errorf("%s answers %d, but its answer does not end within %v", g.target.URL, res.StatusCode, g.target.Timeout),
+				"a stream cannot be checked: give a path whose answers end, or raise --timeout")
+		case err != nil:
 			return p, g.explain(err)
 		}
 		if p.Sent++; p.Sent == 1 {
@@ -94,6 +98,8 @@ func (g *Gun) explain(err error) error {
 	switch {
 	case Hint(err) != "":
 		return err
+	case errors.Is(err, syscall.EMFILE):
+		return hinted(err, "this process may open too few files and connections: raise the limit, such as with ulimit -n 4096")
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return hinted(fmt.Errorf("nothing listens at %s: connection refused", g.url.Host), "start the service, or correct the host and port in the URL")
 	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):

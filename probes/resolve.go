@@ -98,10 +98,11 @@ func (a *addresses) next() netip.Addr {
 	return known[int(a.turn.Add(1)-1)%len(known)]
 }
 
-// local reports whether every address is on this machine.
+// local reports whether every address is one of 127.0.0.0/8 on this machine, which
+// any other of them can connect to.
 func (a *addresses) local() bool {
 	for _, ip := range *a.known.Load() {
-		if !ip.Unmap().IsLoopback() {
+		if ip = ip.Unmap(); !ip.Is4() || !ip.IsLoopback() {
 			return false
 		}
 	}

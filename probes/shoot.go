@@ -26,33 +26,39 @@ func (r *run) muster(b beat) {
 	for _, s := range b.shots {
 		go func() {
 			defer r.flying.Done()
-			r.shoot(s, b.crew.hold)
+			h := r.shoot(s, b.crew.hold)
+			if b.crew.told != nil {
+				b.crew.told(h)
+			}
 		}()
 	}
 }
 
-// shoot sends one shot, and what follows from its answer. hold, where it is not
-// nil, is waited for when all is ready.
-func (r *run) shoot(s scenarios.Shot, hold <-chan struct{}) {
-	h := results.Hit{Seq: s.Seq, Phase: s.Phase, Key: r.plan.Keys[s.Key], Cost: s.Cost, Planned: s.At}
+// shoot sends one shot, and what follows from its answer, and gives what is on
+// record of it; nil: it was missed. hold, where it is not nil, is waited for
+// when all is ready, and then the shot's own moment.
+func (r *run) shoot(s scenarios.Shot, hold <-chan struct{}) *results.Hit {
+	h := &results.Hit{Seq: s.Seq, Phase: s.Phase, Key: r.plan.Keys[s.Key], Cost: s.Cost, Planned: s.At}
 	c := r.chutes[s.Key]
 	a, err := c.aim(r.requests, r.clk, h.Key)
 	if err != nil {
 		r.miss(s, err.Error())
-		return
+		return nil
 	}
 	if hold != nil {
 		<-hold
+		r.sleepUntil(s.At)
 		if r.ctx.Err() != nil || r.clk.now()-s.At > int64(s.Late) {
 			a.cancel()
 			r.miss(s, "")
-			return
+			return nil
 		}
 	}
-	r.send(c, a, &h)
+	r.send(c, a, h)
 	if s.Retry == scenarios.RetryObey && h.Outcome == results.Limited {
-		r.obey(s, &h)
+		r.obey(s, h)
 	}
+	return h
 }
 
 // send sends an aimed request and puts it on record.
@@ -71,10 +77,7 @@ func (r *run) obey(s scenarios.Shot, refused *results.Hit) {
 	if !asks.Readable() || wait > s.Patience {
 		return
 	}
-	r.progress.Planned.Add(1)
-	r.mu.Lock()
-	r.counts[s.Phase].Planned++
-	r.mu.Unlock()
+	r.planned(s.Phase, 1)
 	again := scenarios.Shot{Seq: r.seq.Add(1), At: refused.First + int64(wait+r.slack.Grace(wait)+r.tick),
 		Phase: s.Phase, Key: s.Key, Cost: s.Cost}
 	if !r.sleepUntil(again.At) {

@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"net/url"
 	"runtime"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,9 +38,10 @@ type Gun struct {
 	ids    atomic.Int32
 	cancel context.CancelFunc
 
-	// Of the goroutine that sets up a run.
-	chutes   []*chute          // one for each source address, the system's choice first
-	invented map[string]uint32 // by label: the number of its address
+	chutes []*chute // one for each source address, the system's choice first; of the goroutine that sets up a run
+
+	inventing sync.Mutex
+	invented  map[string]uint32 // by label: the number of its address
 }
 
 // Aim checks the target's URL, looks its host up, and keeps to the guard. Its
@@ -78,6 +81,8 @@ func parseURL(s string) (*url.URL, error) {
 		return nil, hinted(fmt.Errorf("the URL %q cannot be read: %w", s, bad.Err), "write it in full, such as http://127.0.0.1:8080/")
 	case err != nil:
 		return nil, err
+	case u.Host == "" && (u.Scheme == "http" || u.Scheme == "https"):
+		return nil, hinted(fmt.Errorf("the URL %q names no host", s), "write it in full, such as http://127.0.0.1:8080/")
 	case u.Scheme == "" || u.Host == "":
 		return nil, hinted(fmt.Errorf("%q is not a full URL", s), "write it with its scheme: http://"+s+" or https://"+s)
 	case u.Scheme != "http" && u.Scheme != "https":
@@ -109,7 +114,13 @@ func (g *Gun) value(label string) string {
 	if v, ok := g.target.Values[label]; ok {
 		return v
 	}
-	return "hammer-" + g.target.Nonce + "-" + label
+	switch {
+	case !g.target.Key.IsAddress():
+		return "hammer-" + g.target.Nonce + "-" + label
+	case strings.EqualFold(g.target.Key.Name, "Forwarded"):
+		return "for=" + g.inventClient(label).String()
+	}
+	return g.inventClient(label).String()
 }
 
 // source is the address to connect from for a key; invalid: the system's choice.
@@ -134,18 +145,35 @@ func (g *Gun) source(label string) (netip.Addr, error) {
 // invent gives each label an address of 127.0.0.0/8 that no other label has,
 // beginning somewhere that depends on the nonce.
 func (g *Gun) invent(label string) netip.Addr {
+	// 127.1.0.1 to 127.250.255.250: neither 127.0.0.0/24, where servers
+	// listen, nor an address that ends in 0 or 255.
+	const low, middle, high = 250, 256, 250
+	n := g.number(label, low*middle*high)
+	return netip.AddrFrom4([4]byte{127, byte(1 + n/(low*middle)), byte(n / low % middle), byte(1 + n%low)})
+}
+
+// inventClient gives each label an address of 198.18.0.0/15 that no other label
+// has: the addresses of nobody, set apart for tests of networks (RFC 2544). Those
+// of 10.0.0.0/8 and the like a server may take for proxies, and pass over.
+func (g *Gun) inventClient(label string) netip.Addr {
+	const low, middle, high = 250, 256, 2
+	n := g.number(label, low*middle*high)
+	return netip.AddrFrom4([4]byte{198, byte(18 + n/(low*middle)), byte(n / low % middle), byte(1 + n%low)})
+}
+
+// number gives each label one that no other has, of so many, which begin
+// somewhere that depends on the nonce.
+func (g *Gun) number(label string, most uint32) uint32 {
+	g.inventing.Lock()
+	defer g.inventing.Unlock()
 	n, ok := g.invented[label]
 	if !ok {
 		n = uint32(len(g.invented))
 		g.invented[label] = n
 	}
-	// 127.1.0.1 to 127.250.255.250: neither 127.0.0.0/24, where servers
-	// listen, nor an address that ends in 0 or 255.
-	const low, middle, high = 250, 256, 250
 	h := fnv.New32a()
 	h.Write([]byte(g.target.Nonce))
-	n = (h.Sum32()%(low*middle*high) + n) % (low * middle * high)
-	return netip.AddrFrom4([4]byte{127, byte(1 + n/(low*middle)), byte(n / low % middle), byte(1 + n%low)})
+	return (h.Sum32()%most + n) % most
 }
 
 // chuteFor is the chute of a source address, made when it is first asked for.

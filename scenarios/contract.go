@@ -41,12 +41,16 @@ const (
 	// Concurrency: at most Burst requests are served at the same time. It has
 	// no Rate.
 	Concurrency Contract = "concurrency"
+	// Quota is what RateLimit-Policy promises, which names no algorithm: Rate.Count
+	// in Rate.Per, by a bucket that holds as many or by windows of any kind, and
+	// for clients that are told apart in a way that is not said. f(T) = Count*(ceil(T/Per)+1). It has no Burst.
+	Quota Contract = "quota"
 	// BestEffort promises nothing: what it does is reported and never broken.
 	BestEffort Contract = "best-effort"
 )
 
 // Contracts are those that can be judged, in the order they are documented.
-var Contracts = []Contract{TokenBucket, GCRA, Lumps, FixedWindow, SlidingLog, SlidingCounter, Queue, Nginx, Concurrency, BestEffort}
+var Contracts = []Contract{TokenBucket, GCRA, Lumps, FixedWindow, SlidingLog, SlidingCounter, Queue, Nginx, Concurrency, Quota, BestEffort}
 
 // Numbers says which numbers a contract has.
 type Numbers struct {
@@ -63,7 +67,7 @@ func (c Contract) Numbers() (n Numbers, ok bool) {
 		return Numbers{Burst: true, Rate: true, Align: true}, true
 	case FixedWindow:
 		return Numbers{Rate: true, Align: true}, true
-	case SlidingLog, SlidingCounter:
+	case SlidingLog, SlidingCounter, Quota:
 		return Numbers{Rate: true}, true
 	case Concurrency:
 		return Numbers{Burst: true}, true
@@ -76,7 +80,7 @@ func (c Contract) Numbers() (n Numbers, ok bool) {
 // need not add up.
 func (c Contract) Forgets() bool {
 	switch c {
-	case FixedWindow, SlidingLog, SlidingCounter:
+	case FixedWindow, SlidingLog, SlidingCounter, Quota:
 		return true
 	}
 	return false

@@ -68,3 +68,15 @@ func (k Key) String() string {
 	}
 	return fmt.Sprintf("key kind %d", k.Kind)
 }
+
+// IsAddress reports whether the clients are told apart by their addresses, of
+// their connections or as proxies write them into a header. A server takes
+// nothing but an address from such a header.
+func (k Key) IsAddress() bool {
+	switch strings.ToLower(k.Name) {
+	case "x-forwarded-for", "forwarded", "x-real-ip", "x-client-ip", "x-cluster-client-ip",
+		"true-client-ip", "cf-connecting-ip", "fastly-client-ip":
+		return k.Kind == KeyHeader
+	}
+	return k.Kind == KeyIP
+}

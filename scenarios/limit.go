@@ -115,7 +115,7 @@ func (l Limit) Fill() time.Duration {
 	case Concurrency:
 	case FixedWindow, SlidingLog:
 		t = l.Rate.Per
-	case SlidingCounter:
+	case SlidingCounter, Quota:
 		t = longer(l.Rate.Per, l.Rate.Per)
 	case Lumps:
 		t = longer(Rate{1, l.Rate.Per}.Time((l.Burst+l.Rate.Count-1)/l.Rate.Count), l.Rate.Per)
@@ -138,7 +138,7 @@ func longer(a, b time.Duration) time.Duration {
 // Longest is the longest that a true Retry-After can be after a refusal.
 func (l Limit) Longest() time.Duration {
 	switch l.Contract {
-	case FixedWindow, SlidingLog, SlidingCounter, Lumps:
+	case FixedWindow, SlidingLog, SlidingCounter, Lumps, Quota:
 		return l.Rate.Per
 	}
 	return l.Token()

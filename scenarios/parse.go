@@ -214,6 +214,8 @@ func readPhase(v document.Value) Phase {
 		"for":    func(v document.Value) { length = v.Duration() },
 		"keys":   func(v document.Value) { p.Keys = readKeys(v) },
 		"retry":  func(v document.Value) { p.Retry = read(v, parseRetry) },
+		"attack": func(v document.Value) { p.Attack = read(v, parseTactic) },
+		"rounds": func(v document.Value) { p.Rounds = int(v.Int(1, mostRounds)) },
 	})
 	if v.Problems() > before {
 		return p
@@ -224,11 +226,16 @@ func readPhase(v document.Value) Phase {
 	if length > 0 && p.Pace.Count > 0 {
 		p.Count = int(min(p.Pace.Tokens(length)+1, 1e9))
 	}
-	if length > 0 && p.Pace.Count == 0 {
+	if length > 0 && p.Pace.Count == 0 && p.Attack != TacticNone {
+		v.Fail("give rounds instead of for", "phase %q: an attack ends by itself", p.Name)
+	} else if length > 0 && p.Pace.Count == 0 {
 		v.Fail("add pace: 20/s, or write rest instead of for", "phase %q: for is the length of a pace, and there is none", p.Name)
 	}
 	return p
 }
+
+// mostRounds keeps what an attack may cost within what can be counted.
+const mostRounds = 1000
 
 // readKeys reads a number of fresh keys, or the name of a phase.
 func readKeys(v document.Value) Keys {

@@ -28,6 +28,8 @@ phases:
   - {name: pressure, pace: 50/s, for: 2s, keys: drain}
   - {name: quiet, rest: 1s}
   - {name: ask, pace: 5/s, count: 1, keys: drain, retry: obey}
+  - {name: edge, attack: boundary, keys: 2, rounds: 3, every: 100ms}
+  - {name: pilot, attack: pilot}
 checks: [bound, retry-after.honest]
 resolution: 2%
 seed: 7
@@ -76,6 +78,17 @@ func TestParseErrors(t *testing.T) {
 		{"unknown contract", "limit: {burst: 1, rate: 1/s, contract: leaky}\nphases: [{name: a, volley: 3}]\n", []string{`contract "leaky" is not known`}},
 		{"later keys", "limit: {burst: 1, rate: 1/s}\nphases: [{name: a, volley: 3, keys: b}, {name: b, volley: 1}]\n", []string{"no earlier phase"}},
 		{"repeated", "limit: {burst: 1, burst: 2, rate: 1/s}\nphases: [{name: a, volley: 3}]\n", []string{"f.yaml:1:19", "burst"}},
+		{"attack and volley", "limit: {burst: 2, rate: 1/s}\nphases: [{name: a, volley: 3, attack: pilot}]\n", []string{"f.yaml:2:10", "exclude each other"}},
+		{"unknown attack", "limit: {burst: 2, rate: 1/s}\nphases: [{name: a, attack: edge}]\n", []string{`f.yaml:2:28: "edge" is no way to attack: write boundary or pilot`}},
+		{"no attack", "limit: {burst: 2, rate: 1/s}\nphases: [{name: a, attack: \"\"}]\n", []string{"is no way to attack"}},
+		{"length of an attack", "limit: {burst: 2, rate: 1/s}\nphases: [{name: a, attack: pilot, for: 3s}]\n", []string{"an attack ends by itself", "give rounds instead of for"}},
+		{"count of an attack", "limit: {burst: 2, rate: 1/s}\nphases: [{name: a, attack: pilot, count: 3}]\n", []string{"give rounds instead of count"}},
+		{"rounds of a volley", "limit: {burst: 2, rate: 1/s}\nphases: [{name: a, volley: 3, rounds: 2}]\n", []string{"rounds are those of an attack"}},
+		{"no rounds", "limit: {burst: 2, rate: 1/s}\nphases: [{name: a, attack: pilot, rounds: 0}]\n", []string{"f.yaml:2:43", "from 1 to 1000"}},
+		{"obedient attack", "limit: {burst: 2, rate: 1/s}\nphases: [{name: a, attack: pilot, retry: obey}]\n", []string{"attack and retry exclude each other"}},
+		{"attack on one", "limit: {burst: 1, rate: 1/s}\nphases: [{name: a, attack: pilot}]\n", []string{`phase "a"`, "two at once or more"}},
+		{"attack on many", "limit: {burst: 10001, rate: 1/s}\nphases: [{name: a, attack: pilot}]\n", []string{"the most is 10000"}},
+		{"attack without a rate", "limit: {contract: concurrency, burst: 3}\nphases: [{name: a, attack: pilot}]\n", []string{"no limit has a rate"}},
 		{"empty", "", []string{"f.yaml: the file is empty"}},
 		{"no yaml", "limit: {burst: 1\nphases: ]", []string{"f.yaml:"}},
 		{"no limit", "phases: [{name: a, volley: 3}]\n", []string{"no limit is given"}},

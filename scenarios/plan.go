@@ -8,15 +8,33 @@ import (
 	"time"
 )
 
-// Plan is every request of a scenario with its moment. It follows from the
-// scenario and the supply of keys alone: the same two give the same plan, byte
-// for byte.
+// Plan is every request of a scenario with its moment, and the bounds of those
+// that answers will direct. It follows from the scenario and the supply of keys
+// alone: the same two give the same plan, byte for byte.
 type Plan struct {
 	Phases []string // names, in the scenario's order
 	Keys   []string // labels, such as pressure/1, or the values that were given
 	Shots  []Shot   // in the order of their moments
-	Waits  []Wait   // silences in which buckets fill
-	Length time.Duration
+	// Attacks are what is fired as answers direct, in the order of their
+	// beginnings. Their requests are numbered behind the shots.
+	Attacks []Attack
+	Waits   []Wait        // silences in which buckets fill
+	Length  time.Duration // after which no shot is due and every attack is over
+}
+
+// Most is how many requests the plan can come to: its shots, those of them that
+// come back because they obey, and all that its attacks may send.
+func (p Plan) Most() int {
+	n := len(p.Shots)
+	for _, s := range p.Shots {
+		if s.Retry == RetryObey {
+			n++
+		}
+	}
+	for _, a := range p.Attacks {
+		n += a.Most()
+	}
+	return n
 }
 
 // Shot is one planned request.
@@ -112,10 +130,15 @@ func (p *planner) phase(i int32, ph *Phase) error {
 	p.byPhase[ph.Name] = keys
 	for n, key := range keys {
 		var last int64
-		if ph.Volley > 0 {
-			last = p.volley(i, ph, key, at+int64(n)*int64(ph.Every))
-		} else {
-			last = p.pace(i, ph, key, at+int64(n)*int64(ph.Every))
+		switch at := at + int64(n)*int64(ph.Every); {
+		case ph.Volley > 0:
+			last = p.volley(i, ph, key, at)
+		case ph.Attack != TacticNone:
+			if last, err = p.attack(i, ph, n, key, at); err != nil {
+				return err
+			}
+		default:
+			last = p.pace(i, ph, key, at)
 		}
 		if ph.Retry == RetryObey {
 			last += int64(p.patience())
@@ -181,6 +204,21 @@ func (p *planner) pace(phase int32, ph *Phase, key int32, at int64) int64 {
 	return moment
 }
 
+// attack plans the attack on a phase's n-th key and gives the moment by which it
+// is over.
+func (p *planner) attack(phase int32, ph *Phase, n int, key int32, at int64) (int64, error) {
+	l, err := p.scenario.attacked()
+	if err != nil {
+		return 0, err
+	}
+	a := Attack{At: at, Phase: phase, Key: key, Tactic: ph.Attack, Rounds: ph.Rounds, Turn: n, Size: l.Size(), Token: l.Token()}
+	if a.Rounds == 0 {
+		a.Rounds = DefaultRounds
+	}
+	p.plan.Attacks = append(p.plan.Attacks, a)
+	return int64(longer(time.Duration(at), a.Longest())), nil
+}
+
 func (p *planner) add(s Shot, ph *Phase) {
 	s.Cost, s.Retry = 1, ph.Retry
 	if ph.Retry == RetryObey {
@@ -198,6 +236,7 @@ func (p *planner) finish() Plan {
 	for i := range p.plan.Shots {
 		p.plan.Shots[i].Seq = int64(i + 1)
 	}
+	slices.SortStableFunc(p.plan.Attacks, func(a, b Attack) int { return cmp.Compare(a.At, b.At) })
 	p.plan.Length = time.Duration(p.end)
 	return p.plan
 }

@@ -53,6 +53,8 @@ type Phase struct {
 	Every  time.Duration  // from one key's volley to the next one's; 0: all keys together
 	Pace   Rate           // requests on each key, evenly spaced; zero: it has no pace
 	Count  int            // of a pace: requests on each key
+	Attack Tactic         // what is fired follows from the answers; none: it does not
+	Rounds int            // of an attack: how many edges are struck at on each key; 0: DefaultRounds
 	Retry  Retry
 }
 
@@ -85,25 +87,59 @@ func (s *Scenario) Check() error {
 		if err := s.Phases[i].check(seen); err != nil {
 			fail("phase %q: %w", s.Phases[i].Name, err)
 		}
+		if s.Phases[i].Attack != TacticNone {
+			if _, err := s.attacked(); err != nil {
+				fail("phase %q: %w", s.Phases[i].Name, err)
+			}
+		}
 	}
 	return errors.Join(errs...)
 }
 
+// attacked is the limit whose edges an attack looks for: of several the one
+// whose tokens come slowest, since the others only hold it back.
+func (s *Scenario) attacked() (Limit, error) {
+	var slowest Limit
+	for _, l := range s.Limits {
+		if l.Rate.Count > 0 && (slowest.Rate.Count == 0 || l.Rate.Cmp(slowest.Rate) < 0) {
+			slowest = l
+		}
+	}
+	switch {
+	case slowest.Rate.Count == 0:
+		return slowest, errors.New("an attack looks for the moment at which more is admitted again, and no limit has a rate")
+	case slowest.Size() < 2:
+		return slowest, errors.New("an attack needs a limit that admits two at once or more: where it admits one, a pace finds what there is to find")
+	case slowest.Size() > mostAttacked:
+		return slowest, fmt.Errorf("an attack fires volleys of all that is admitted at once, and %d are more than can leave together: the most is %d", slowest.Size(), mostAttacked)
+	}
+	return slowest, nil
+}
+
+// mostAttacked is how much a limit may admit at once that is attacked: that
+// many requests leave within a second.
+const mostAttacked = 10_000
+
 func (p *Phase) check(seen map[string]bool) error {
 	fires := 0
-	if p.Volley > 0 {
-		fires++
-	}
-	if p.Pace.Count > 0 {
-		fires++
+	for _, has := range []bool{p.Volley > 0, p.Pace.Count > 0, p.Attack != TacticNone} {
+		if has {
+			fires++
+		}
 	}
 	switch {
 	case p.Name == "" || seen[p.Name]:
 		return errors.New("each phase needs a name of its own")
-	case fires == 2:
-		return errors.New("volley and pace exclude each other: make two phases")
+	case fires > 1:
+		return errors.New("volley, pace and attack exclude each other: make two phases")
 	case fires == 0 && p.Rest == 0:
-		return errors.New("nothing to do: give a volley, a pace or a rest")
+		return errors.New("nothing to do: give a volley, a pace, an attack or a rest")
+	case p.Attack == TacticNone && p.Rounds != 0:
+		return errors.New("rounds are those of an attack: add attack: boundary, or leave them out")
+	case p.Attack != TacticNone && p.Count != 0:
+		return errors.New("an attack ends by itself: give rounds instead of count")
+	case p.Attack != TacticNone && p.Retry != RetryNone:
+		return errors.New("attack and retry exclude each other: an attack decides by itself what follows a refusal")
 	case p.Pace.Count > 0 && p.Count < 1:
 		return errors.New("a pace needs an end: give for or count")
 	case fires > 0 && p.Keys.Of != "" && !seen[p.Keys.Of]:
@@ -116,4 +152,4 @@ func (p *Phase) check(seen map[string]bool) error {
 }
 
 // fires reports whether requests are sent.
-func (p *Phase) fires() bool { return p.Volley > 0 || p.Pace.Count > 0 }
+func (p *Phase) fires() bool { return p.Volley > 0 || p.Pace.Count > 0 || p.Attack != TacticNone }

@@ -108,6 +108,8 @@ func (p *Phase) flow() string {
 	add(p.Every != 0, "every: %v", p.Every)
 	add(p.Pace.Count != 0, "pace: %v", p.Pace)
 	add(p.Count != 0, "count: %d", p.Count)
+	add(p.Attack != TacticNone, "attack: %v", p.Attack)
+	add(p.Rounds != 0, "rounds: %d", p.Rounds)
 	switch {
 	case p.Keys.Of != "":
 		add(true, "keys: %s", strconv.Quote(p.Keys.Of))
@@ -123,12 +125,15 @@ func percent(ppm int64) string {
 	return strconv.FormatFloat(float64(ppm)/10_000, 'f', -1, 64) + "%"
 }
 
-// String lists the plan, a line each shot: byte for byte the same for the same
-// scenario and supply of keys.
+// String lists the plan, a line each shot, behind what is not a shot: byte for
+// byte the same for the same scenario and supply of keys.
 func (p Plan) String() string {
 	var w strings.Builder
 	for _, wait := range p.Waits {
 		fmt.Fprintf(&w, "# %s waits %v %s\n", p.Phases[wait.Phase], wait.Length.Round(time.Millisecond), wait.Why)
+	}
+	for _, a := range p.Attacks {
+		fmt.Fprintf(&w, "# from %.9f, %s on %s: %v\n", float64(a.At)/1e9, p.Phases[a.Phase], p.Keys[a.Key], a)
 	}
 	for _, s := range p.Shots {
 		fmt.Fprintf(&w, "%d\t%.9f\t%s\t%s", s.Seq, float64(s.At)/1e9, p.Phases[s.Phase], p.Keys[s.Key])

@@ -65,7 +65,11 @@ func (o *planFlags) run(c *console, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "# %d requests in %v, seed %d\n%s", len(p.Shots), p.Length, s.Seed, p)
+	more := ""
+	if n := p.Most() - len(p.Shots); n > 0 {
+		more = fmt.Sprintf(" and up to %d more, as answers direct,", n)
+	}
+	_, err = fmt.Fprintf(c.out, "# %d requests%s in %v, seed %d\n%s", len(p.Shots), more, p.Length, s.Seed, p)
 	return err
 }
 

@@ -5,6 +5,7 @@
 package document
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -77,6 +78,7 @@ type Document struct {
 
 // Parse parses a YAML document. name is what problems call it.
 func Parse(name string, src []byte) (*Document, error) {
+	src = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")) // the mark that some editors begin a file with
 	d := &Document{file: name, lines: strings.Split(strings.ReplaceAll(string(src), "\r\n", "\n"), "\n")}
 	f, err := parser.ParseBytes(src, 0)
 	var bad *yaml.SyntaxError

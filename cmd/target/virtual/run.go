@@ -75,15 +75,31 @@ func Run(plan scenarios.Plan, c Client, n Network, s Server, seed uint64) []resu
 		c.Timeout = scenarios.DefaultTimeout
 	}
 	r := &runner{plan: plan, client: c, network: n, server: s, rng: rand.New(rand.NewPCG(seed, 0x7ead))}
-	for i := range plan.Shots {
-		s := &plan.Shots[i]
-		r.launch(*s, 0)
+	for _, s := range plan.Shots {
+		r.send(arrival{shot: s}, r.rng)
 	}
 	r.seq = int64(len(plan.Shots))
-	for r.arrivals.Len() > 0 {
-		r.arrive(heap.Pop(&r.arrivals).(arrival))
+	for _, a := range plan.Attacks {
+		r.attack(a, seed)
+	}
+	for r.step() {
 	}
 	return blocks(r.hits)
+}
+
+// step does what comes next, and is false when nothing is left.
+func (r *runner) step() bool {
+	switch {
+	case r.moments.Len() > 0 && (r.arrivals.Len() == 0 || r.moments[0].at <= r.arrivals[0].at):
+		if m := heap.Pop(&r.moments).(moment); m.turn == 0 || m.turn == m.by.turn {
+			m.do()
+		}
+	case r.arrivals.Len() > 0:
+		r.arrive(heap.Pop(&r.arrivals).(arrival))
+	default:
+		return false
+	}
+	return true
 }
 
 type runner struct {
@@ -93,16 +109,19 @@ type runner struct {
 	server   Server
 	rng      *rand.Rand
 	arrivals arrivals
+	moments  moments
 	hits     []results.Hit
 	seq      int64
 }
 
 // arrival is a request on its way to the server.
 type arrival struct {
-	at   int64
-	shot scenarios.Shot
-	sent int64
-	obey int64 // seq of the refusal it obeys
+	at    int64
+	shot  scenarios.Shot
+	sent  int64
+	obey  int64    // seq of the refusal it obeys; 0: none
+	by    *assault // that fired it; nil: it was planned
+	salvo int      // of the assault
 }
 
 type arrivals []arrival
@@ -118,41 +137,53 @@ func (a *arrivals) Pop() any {
 	return x
 }
 
-// launch sends a shot at its moment.
-func (r *runner) launch(s scenarios.Shot, obey int64) {
-	sent := s.At
+// send sends a shot at its moment.
+func (r *runner) send(a arrival, rng *rand.Rand) {
+	a.sent = a.shot.At
 	if r.client.Jitter > 0 {
-		sent += r.rng.Int64N(int64(r.client.Jitter) + 1)
+		a.sent += rng.Int64N(int64(r.client.Jitter) + 1)
 	}
-	heap.Push(&r.arrivals, arrival{at: sent + r.way(), shot: s, sent: sent, obey: obey})
+	a.at = a.sent + r.way(rng)
+	heap.Push(&r.arrivals, a)
 }
 
 // way is one delay of the network.
-func (r *runner) way() int64 {
+func (r *runner) way(rng *rand.Rand) int64 {
 	d := float64(r.network.OneWay)
 	if r.network.Spread > 0 {
-		d *= math.Exp(r.rng.NormFloat64() * r.network.Spread)
+		d *= math.Exp(rng.NormFloat64() * r.network.Spread)
 	}
-	if r.network.Tail > 0 && r.rng.Float64() < r.network.Tail {
+	if r.network.Tail > 0 && rng.Float64() < r.network.Tail {
 		d *= r.network.TailBy
 	}
 	return int64(d)
 }
 
 func (r *runner) arrive(a arrival) {
-	key := r.plan.Keys[a.shot.Key]
+	key, rng := r.plan.Keys[a.shot.Key], r.rng
+	if a.by != nil {
+		rng = a.by.rng
+	}
 	ans := r.server.Answer(Request{At: a.at, Key: key, Cost: a.shot.Cost})
 	h := results.Hit{Seq: a.shot.Seq, Phase: a.shot.Phase, Conn: int32(a.shot.Seq), Key: key, Cost: a.shot.Cost,
-		Planned: a.shot.At, Sent: a.sent, First: a.at + int64(ans.After) + r.way(), Obeyed: a.obey, Fresh: true}
-	if r.network.Loss > 0 && r.rng.Float64() < r.network.Loss || time.Duration(h.First-h.Sent) > r.client.Timeout {
+		Planned: a.shot.At, Sent: a.sent, First: a.at + int64(ans.After) + r.way(rng), Obeyed: a.obey, Fresh: true}
+	if r.network.Loss > 0 && rng.Float64() < r.network.Loss || time.Duration(h.First-h.Sent) > r.client.Timeout {
 		h.First, h.Done, h.Err = results.Never, h.Sent+int64(r.client.Timeout), "no answer in time"
-		r.hits = append(r.hits, h)
+		r.record(a, h)
 		return
 	}
 	h.Done, h.Status, h.RetryAfter, h.Date, h.Headers = h.First, int32(ans.Status), ans.RetryAfter, ans.Date, ans.Headers
 	h.Outcome = outcome(r.client.Answers, ans.Status)
-	r.hits = append(r.hits, h)
+	r.record(a, h)
 	r.follow(a.shot, h)
+}
+
+// record keeps a hit and tells who waits for it.
+func (r *runner) record(a arrival, h results.Hit) {
+	r.hits = append(r.hits, h)
+	if a.by != nil {
+		r.hear(a, h)
+	}
 }
 
 func outcome(a scenarios.Answers, status int) results.Outcome {
@@ -176,7 +207,7 @@ func (r *runner) follow(s scenarios.Shot, h results.Hit) {
 	}
 	r.seq++
 	s.Seq, s.Retry, s.At = r.seq, scenarios.RetryNone, h.First+int64(wait+r.client.Slack.Grace(wait))
-	r.launch(s, h.Seq)
+	r.send(arrival{shot: s, obey: h.Seq}, r.rng)
 }
 
 // blockSize is how many hits a block holds.
