@@ -3,7 +3,7 @@
 GO ?= go
 PACKAGES = ./...
 
-.PHONY: build test check lint bench busy tools
+.PHONY: build test check lint bench busy causes tools
 
 build:
 	$(GO) build -o bin/ ./cmd/hammer ./cmd/target
@@ -45,6 +45,11 @@ check: lint
 # how many runs were kept, inconclusive and (never) broken.
 busy:
 	HAMMER_BUSY_RUNS=50 $(GO) test -count=1 -timeout 30m -v -run TestCleanUnderLoad ./cmd/hammer
+
+# The cause of a breach is looked for on 100 limiters of each kind, at two
+# distances: how often the right one is named.
+causes:
+	HAMMER_CAUSES=100 $(GO) test -count=1 -timeout 60m -v -run TestCausesAreNamed ./assertions
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 5x $(PACKAGES)

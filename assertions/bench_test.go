@@ -27,16 +27,21 @@ func million() (hits []results.Hit, blocks []results.Block) {
 	}
 	w.fire(shots)
 	slices.SortFunc(w.hits, func(a, b results.Hit) int { return cmp.Compare(a.Done, b.Done) })
-	lows := make([]int64, len(w.hits)+1)
-	lows[len(w.hits)] = math.MaxInt64
-	for i := len(w.hits) - 1; i >= 0; i-- {
-		lows[i] = min(lows[i+1], w.hits[i].Sent)
+	return w.hits, recorded(w.hits)
+}
+
+// recorded are hits as a recorder writes them.
+func recorded(hits []results.Hit) (blocks []results.Block) {
+	lows := make([]int64, len(hits)+1)
+	lows[len(hits)] = math.MaxInt64
+	for i := len(hits) - 1; i >= 0; i-- {
+		lows[i] = min(lows[i+1], hits[i].Sent)
 	}
-	for i := 0; i < len(w.hits); i += 8192 {
-		n := min(i+8192, len(w.hits))
-		blocks = append(blocks, results.Block{Hits: w.hits[i:n], Low: lows[n]})
+	for i := 0; i < len(hits); i += 8192 {
+		n := min(i+8192, len(hits))
+		blocks = append(blocks, results.Block{Hits: hits[i:n], Low: lows[n]})
 	}
-	return w.hits, blocks
+	return blocks
 }
 
 // BenchmarkMillion judges a million requests, and beside it sorts them by time:

@@ -2,6 +2,7 @@ package assertions
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/scenarios"
@@ -169,7 +170,9 @@ func (b *bounds) tooLittle() results.Finding {
 // limit has none. Where a bound is broken already it adds nothing.
 func (b *bounds) window(i int, broken bool) (f results.Finding, asked bool) {
 	l := b.court.limits[i]
-	if l.Contract != scenarios.FixedWindow && l.Contract != scenarios.SlidingCounter && l.Contract != scenarios.Lumps {
+	switch l.Contract {
+	case scenarios.FixedWindow, scenarios.SlidingCounter, scenarios.Lumps, scenarios.Quota:
+	default:
 		return f, false
 	}
 	f = results.Finding{Check: CheckWindow, Limit: l.Name}
@@ -191,6 +194,9 @@ func (b *bounds) noWindows(f *results.Finding, i int) {
 	l := b.court.limits[i]
 	f.Status = results.Broken
 	f.Text = fmt.Sprintf("no beginning of periods of %s explains what was admitted and refused", duration(int64(l.Rate.Per)))
+	if l.Contract == scenarios.Quota {
+		f.Text = fmt.Sprintf("no algorithm that keeps %s explains what was admitted and refused", terms(l))
+	}
 	for _, t := range b.court.all[i] {
 		if t.grid == nil {
 			continue
@@ -222,11 +228,12 @@ func (b *bounds) placed(i int) string {
 			widest, left := t.grid.bad.gap()
 			text += fmt.Sprintf(" (phase %s, known to %s)", duration(mod(widest.lo, t.grid.window)*b.court.tick), duration(left*b.court.tick))
 		case t.phased != nil:
-			lo, _, ok := head.explained(m, b.court.limits, i, t.phased)
-			if !ok {
-				continue
+			for _, p := range t.phased {
+				if lo, _, ok := head.explained(m, b.court.limits, i, p); ok {
+					says = append(says, fmt.Sprintf("%s (such as phase %s)", strings.TrimSpace(text+" "+p.name), duration(lo*b.court.tick)))
+				}
 			}
-			text += fmt.Sprintf(" (such as phase %s)", duration(lo*b.court.tick))
+			continue
 		}
 		says = append(says, text)
 	}

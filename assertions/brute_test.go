@@ -143,7 +143,7 @@ func TestPessimistAgainstBruteForce(t *testing.T) {
 		h, p := randomHistory(rng, 9), randomTempo(rng)
 		burst := int64(1 + rng.IntN(5))
 		m := play(h)
-		x := newPessimist(p, burst, 0, true)
+		x := newPessimist(p, burst, 0, true, 0)
 		for _, e := range m {
 			b := h[e.i]
 			switch e.rank {

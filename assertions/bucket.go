@@ -12,13 +12,13 @@ type bucket struct {
 
 // newBucket bounds admissions from above by a bucket of most, and refusals by
 // one of least tokens; 0 leaves a side out.
-func newBucket(up tempo, most int64, down tempo, least, at int64, full bool) *bucket {
+func newBucket(up tempo, most int64, down tempo, least, at int64, full bool, step int64) *bucket {
 	b := &bucket{}
 	if most > 0 {
 		b.upper, b.burst = &staircase{tempo: up}, up.weigh(most)
 	}
 	if least > 0 {
-		p := newPessimist(down, least, at, full)
+		p := newPessimist(down, least, at, full, step)
 		b.lower, b.tokens = &p, float64(least)
 	}
 	return b

@@ -13,7 +13,7 @@ type concurrent struct {
 
 // serverLag is how long after the last byte of an answer a server may still
 // count its request as being served.
-const serverLag = 50 * time.Millisecond
+const serverLag = time.Second
 
 func newConcurrent(limit, lag int64) *concurrent {
 	return &concurrent{logLower{window: lag}, limit}
@@ -30,11 +30,19 @@ func (c *concurrent) start(x *brief) {
 func (c *concurrent) end(x *brief) room {
 	if x.spends() {
 		c.advance(x.to)
-		c.gone = keep(c.gone, x.to-c.window, held{max(x.done, x.to), x.cost})
+		c.serve(max(x.done, x.to), x.cost)
 		return room{}
 	}
 	most := c.refused(x.from, x.to)
 	return room{judged: true, wrong: most+x.cost <= c.limit, left: float64(c.limit - most), of: float64(c.limit), since: x.from}
+}
+
+// serve tells until when a request may be being served.
+func (c *concurrent) serve(done, cost int64) {
+	c.gone = append(c.gone, held{done, cost})
+	for j := len(c.gone) - 1; j > c.head && c.gone[j-1].at > c.gone[j].at; j-- {
+		c.gone[j-1], c.gone[j] = c.gone[j], c.gone[j-1]
+	}
 }
 
 func (c *concurrent) forget(int64) {}

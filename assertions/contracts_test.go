@@ -11,7 +11,7 @@ import (
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
-func algorithm(t *testing.T, text string) limiter.Algorithm {
+func algorithm(t testing.TB, text string) limiter.Algorithm {
 	t.Helper()
 	m, err := mode.Parse(text)
 	if err != nil {
@@ -31,6 +31,11 @@ func declared(l scenarios.Limit) scenarios.Limit {
 	return l
 }
 
+// limitsOf is what an algorithm promises, as a user declares it.
+func limitsOf(a limiter.Algorithm) []scenarios.Limit {
+	return []scenarios.Limit{declared(a.Promise())}
+}
+
 // networks are those that everything is tried on.
 func networks() map[string]virtual.Network {
 	return map[string]virtual.Network{"0.4 ms": virtual.LAN(), "20 ms": virtual.WAN(), "150 ms": virtual.Far()}
@@ -39,11 +44,6 @@ func networks() map[string]virtual.Network {
 // trial fires the standard scenario for a limit at an algorithm and judges it.
 func trial(t *testing.T, a limiter.Algorithm, l scenarios.Limit, n virtual.Network, seed uint64) results.Verdict {
 	t.Helper()
-	s, _ := scenarios.Standard(l, scenarios.Circumstances{RTT: 2 * n.OneWay, Seed: seed})
-	plan, err := s.Plan(scenarios.Supply{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	// The server's clock began at another moment than the run, has millisecond
 	// steps, and runs a little wrong.
 	offset := int64(seed) * 7_919_000_003 % int64(time.Hour)
@@ -51,6 +51,17 @@ func trial(t *testing.T, a limiter.Algorithm, l scenarios.Limit, n virtual.Netwo
 		now := offset + at + at/10_000*int64(seed%7) - at/10_000*3
 		return now - now%int64(time.Millisecond)
 	}}
+	return trialOf(t, server, l, n, seed)
+}
+
+// trialOf fires the standard scenario for a limit at a server and judges it.
+func trialOf(t *testing.T, server virtual.Server, l scenarios.Limit, n virtual.Network, seed uint64) results.Verdict {
+	t.Helper()
+	s, _ := scenarios.Standard(l, scenarios.Circumstances{RTT: 2 * n.OneWay, Seed: seed})
+	plan, err := s.Plan(scenarios.Supply{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	blocks := virtual.Run(plan, virtual.Client{Answers: l.Answers, Slack: l.Slack, Jitter: 300 * time.Microsecond}, n, server, seed)
 	j, err := New([]scenarios.Limit{l}, Options{Fresh: true, Wanted: s.Wanted})
 	if err != nil {
@@ -65,21 +76,26 @@ func trial(t *testing.T, a limiter.Algorithm, l scenarios.Limit, n virtual.Netwo
 	return j.Verdict(&run)
 }
 
+// rightAlgorithms are those of the reference server. Windows are so long that a
+// round trip of 20 ms is less than what is looked for, 1 % of them; an error in a
+// shorter one cannot be seen from there.
 var rightAlgorithms = []string{
 	"token-bucket{burst=10,rate=5/s}", "gcra{burst=10,rate=5/s}", "meter{burst=10,rate=5/s}",
-	"lumps{burst=10,rate=5/1s}",
-	"fixed-window{rate=10/2s,align=epoch}", "fixed-window{rate=10/2s,align=start}", "fixed-window{rate=10/2s,align=first-hit}",
-	"sliding-log{rate=10/2s}", "sliding-counter{rate=10/2s}",
-	"queue{burst=10,rate=5/s}", "nginx{burst=9,rate=5/s,nodelay}",
+	"lumps{burst=10,rate=5/1s}", "queue{burst=10,rate=5/s}", "nginx{burst=9,rate=5/s,nodelay}",
+	"fixed-window{rate=20/20s,align=epoch}", "fixed-window{rate=20/20s,align=start}", "fixed-window{rate=20/20s,align=first-hit}",
+	"sliding-log{rate=20/20s}", "sliding-counter{rate=20/20s}",
 }
 
-// Every right algorithm, under its own contract, is never accused.
+// Every right algorithm, under its own contract, is never accused, and kept where
+// no more than a thousandth of the answers is lost. A lost answer may have cost a
+// token, for as long as a server may be at it; where that happens to every
+// hundredth, a window is never known well enough.
 func TestRightAlgorithmsAreNeverAccused(t *testing.T) {
-	const seeds = 10
+	few := seeds(4)
 	for _, text := range rightAlgorithms {
 		for name, n := range networks() {
-			kept := 0
-			for seed := range uint64(seeds) {
+			kept := uint64(0)
+			for seed := range few {
 				a := algorithm(t, text)
 				v := trial(t, a, declared(a.Promise()), n, seed)
 				if v.Status == results.Broken {
@@ -89,7 +105,10 @@ func TestRightAlgorithmsAreNeverAccused(t *testing.T) {
 					kept++
 				}
 			}
-			t.Logf("%-45s %-7s %d of %d kept", text, name, kept, seeds)
+			t.Logf("%-45s %-7s %d of %d kept", text, name, kept, few)
+			if n.Loss < 0.005 && kept*100 < few*95 {
+				t.Errorf("%s, %s: %d of %d kept", text, name, kept, few)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package assertions
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ratehammer/ratehammer/results"
 )
@@ -12,7 +13,10 @@ const CheckFitness = "run.fitness"
 
 // fitness judges the generator. A proof needs no fitness: what was recorded was
 // recorded. But a phase that was not fired did not ask its question.
-func fitness(r *results.Run) results.Finding {
+//
+// With seen, errors of the size that was asked for are refuted on both sides and
+// in the burst: then what could not be sent is not missing.
+func fitness(r *results.Run, seen bool) results.Finding {
 	f := results.Finding{Check: CheckFitness, Status: results.Kept}
 	bad := func(format string, args ...any) results.Finding {
 		f.Status, f.Text = results.Inconclusive, fmt.Sprintf(format, args...)
@@ -27,10 +31,21 @@ func fitness(r *results.Run) results.Finding {
 	case r.Unknown+r.Other > answered:
 		return bad("%d of %s were answered by neither an admission nor a refusal: the service is not well, or its answers need declaring", r.Unknown+r.Other, plural(r.Sent, "request"))
 	}
+	var missed []string
 	for _, p := range r.Phases {
-		if missing := p.Planned - p.Sent; missing > 1 && missing*10 > p.Planned {
-			return bad("of phase %s only %d of %s could be sent in time: this machine is too busy or too slow for it", p.Name, p.Sent, plural(p.Planned, "shot"))
+		if p.Lost > 2 && p.Lost*5 > p.Sent {
+			return bad("of phase %s %d of %s were answered by neither an admission nor a refusal, or not at all: what it asks is not answered", p.Name, p.Lost, plural(p.Sent, "request"))
 		}
+		if missing := p.Planned - p.Sent; missing > 1 && missing*10 > p.Planned {
+			if !seen {
+				return bad("of phase %s only %d of %s could be sent in time: this machine is too busy or too slow for it", p.Name, p.Sent, plural(p.Planned, "shot"))
+			}
+			missed = append(missed, p.Name)
+		}
+	}
+	if len(missed) > 0 {
+		f.Text = fmt.Sprintf("%d of %s sent, of %s less than planned; what was sent is enough to see by", r.Sent, plural(r.Planned, "planned request"), strings.Join(missed, ", "))
+		return f
 	}
 	f.Text = fmt.Sprintf("%d of %s sent", r.Sent, plural(r.Planned, "planned request"))
 	return f

@@ -11,7 +11,7 @@ import (
 // telling is the order in which broken findings say most about the cause: a
 // limiter that is absent also exceeds its bound, and keys that share a budget
 // also refuse too much.
-var telling = [...]string{CheckEnforced, CheckIsolation, CheckUpper, CheckLower, CheckWindow, CheckPositive, CheckHonest, CheckTight, CheckSyntax, CheckPresent}
+var telling = [...]string{CheckEnforced, CheckIsolation, CheckUpper, CheckLower, CheckWindow, CheckExact, CheckPositive, CheckHonest, CheckTight, CheckSyntax, CheckPresent}
 
 // headline is the answer in one line.
 func headline(v results.Verdict, run *results.Run, limits []scenarios.Limit) string {
@@ -21,9 +21,11 @@ func headline(v results.Verdict, run *results.Run, limits []scenarios.Limit) str
 	case results.Kept:
 		return keptLine(v, limits)
 	}
-	for _, f := range v.Findings {
-		if f.Level == results.Must && f.Status == results.Inconclusive {
-			return f.Text
+	for _, first := range []string{CheckIsolation, ""} { // who shares a budget explains the rest
+		for _, f := range v.Findings {
+			if f.Level == results.Must && f.Status == results.Inconclusive && (first == "" || f.Check == first) {
+				return f.Text
+			}
 		}
 	}
 	for _, f := range v.Findings {

@@ -14,11 +14,14 @@ const CheckHonest = "retry-after.honest"
 
 // honest follows, key by key, a refusal and the very next request. The wait
 // counts from when the refusal was received, which is later than the decision,
-// so obeying is always late enough. No other request on the key may overlap
-// either of them or lie between: it could have taken the token.
+// so obeying is always late enough. No other request on the key, or on any where
+// a limit is shared, may overlap either of them or lie between: it could have
+// taken the token.
 type honest struct {
 	*scene
 	slack  scenarios.Slack
+	shared bool // keys share a budget: what one asks for another may take
+	apart  bool // the limits tell clients apart in different ways, so that nobody knows who shares what
 	blind  bool // requests may be missing from the record
 	keys   []asked
 	obeyed int64 // waits that were obeyed
@@ -35,7 +38,21 @@ type asked struct {
 	by    told    // what alone obeys; seq 0: nothing
 }
 
-func newHonest(sc *scene, slack scenarios.Slack) *honest { return &honest{scene: sc, slack: slack} }
+func newHonest(sc *scene, slack scenarios.Slack, limits []scenarios.Limit) *honest {
+	o := &honest{scene: sc, slack: slack}
+	var key scenarios.Key
+	for _, l := range limits {
+		switch {
+		case l.Key.Kind == scenarios.KeyNone:
+			o.shared = true
+		case key.Kind != scenarios.KeyNone && l.Key != key:
+			o.apart = true
+		default:
+			key = l.Key
+		}
+	}
+	return o
+}
 
 func (o *honest) check() string { return CheckHonest }
 func (o *honest) trim(int64)    {}
@@ -52,10 +69,14 @@ func (o *honest) hear(events []event) {
 			}
 			continue
 		}
-		for int(e.f.key) >= len(o.keys) {
+		i := int(e.f.key)
+		if o.shared {
+			i = 0
+		}
+		for i >= len(o.keys) {
 			o.keys = append(o.keys, asked{})
 		}
-		k := &o.keys[e.f.key]
+		k := &o.keys[i]
 		if e.kind == starts {
 			o.start(k, e.f)
 		} else {
@@ -112,6 +133,8 @@ func (o *honest) judge(h *results.Hit, by told) {
 func (o *honest) tell() []results.Finding {
 	f := results.Finding{Check: CheckHonest}
 	switch {
+	case o.apart:
+		f.Level, f.Text = results.Info, "not asked: the limits tell clients apart in different ways, so another one may have taken what was waited for"
 	case o.obeyed == 0:
 		f.Level, f.Text = results.Info, "not asked: no request came on a key right after a wait that a refusal had asked for"
 	case o.again == 0:

@@ -74,6 +74,10 @@ func (s *isolation) tell() []results.Finding {
 		f.FromNS, f.ToNS = s.sample.clock(first.from, first.to)
 		f.Text = fmt.Sprintf("the %d keys share one budget: %s refused that their own key had room for, and a single budget of %s for all of them fits all that was admitted and refused",
 			keys, wereRefused(explained), terms(limit))
+		if limit.Contract == scenarios.Quota {
+			f.Status = results.Inconclusive
+			f.Text += "; the policy does not say whom it counts together: say it with --key, and the algorithm with --contract"
+		}
 	case apart:
 		f.Status = results.Kept
 		f.Text = fmt.Sprintf("the %d keys have budgets of their own: together they were admitted more than one budget allows", keys)

@@ -32,6 +32,8 @@ type Options struct {
 	// LateBy is how much later than the truth a Retry-After may be beyond its
 	// unit's rounding, where a server adds time on purpose; 0: none.
 	LateBy time.Duration
+	// NoCauses leaves out the search for what a breach probably comes from.
+	NoCauses bool
 }
 
 // assertion judges one question. It hears every event of a run in the order of
@@ -89,14 +91,14 @@ func New(limits []scenarios.Limit, opts Options) (*Judge, error) {
 // build makes the assertions, in the order in which their findings are told.
 func (j *Judge) build(slack scenarios.Slack) {
 	j.sample = &sample{scene: j.scene}
-	j.assertions = append(j.assertions, newBounds(j.scene, j.sample, j.limits))
+	j.assertions = append(j.assertions, newBounds(j.scene, j.sample, j.limits), newConsistency(j.sample, j.limits))
 	for i, l := range j.limits {
 		if l.Key.Kind != scenarios.KeyNone {
 			j.assertions = append(j.assertions, newIsolation(j.sample, j.limits, i))
 		}
 	}
 	j.assertions = append(j.assertions, newPresent(), newSyntax(), newPositive(),
-		newHonest(j.scene, slack), newTight(j.scene, slack))
+		newHonest(j.scene, slack, j.limits), newTight(j.scene, slack))
 }
 
 // Block hears a piece of the record. The block's hits must not change
@@ -131,13 +133,19 @@ func (j *Judge) guard(i int, f func()) {
 func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	j.hear(j.scene.close())
 	j.tally.fill(run)
-	v := results.Verdict{Findings: []results.Finding{fitness(run)}}
-	for i := range j.limits {
-		v.Resolutions = append(v.Resolutions, j.sample.resolution(j.limits, i, j.opts.Wanted))
+	v := results.Verdict{}
+	seen := j.opts.Wanted > 0
+	for i, l := range j.limits {
+		r := j.sample.resolution(j.limits, i, j.opts.Wanted)
+		v.Resolutions = append(v.Resolutions, r)
+		promised := l.Rate.PerSecond()
+		seen = seen && r.BurstLow != nil && r.BurstHigh != nil && reaches(r.RateLow, promised, j.opts.Wanted) && reaches(r.RateHigh, promised, j.opts.Wanted)
 	}
+	v.Findings = append(v.Findings, fitness(run, seen))
 	for i, a := range j.assertions {
 		v.Findings = append(v.Findings, j.tell(i, a)...)
 	}
+	j.unsay(v.Findings)
 	for i := range v.Findings {
 		j.demand(&v.Findings[i], v.Resolutions)
 		j.excuse(&v.Findings[i])
@@ -146,6 +154,9 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 		return f.Check != CheckFitness && !scenarios.Covers(j.opts.Checks, f.Check)
 	})
 	v.Status = results.Merge(v.Findings, j.opts.Strict)
+	if v.Status == results.Broken {
+		v.Causes = j.causes(v.Findings)
+	}
 	v.Headline = headline(v, run, j.limits)
 	return v
 }
@@ -187,6 +198,23 @@ func (j *Judge) excuse(f *results.Finding) {
 	for _, l := range j.limits {
 		if l.Contract == scenarios.BestEffort && f.Limit == l.Name {
 			f.Level = results.Info
+		}
+	}
+}
+
+// unsay takes back what is broken under a quota for each key, where one for all
+// keys explains it: a quota does not say whom it counts together.
+func (j *Judge) unsay(all []results.Finding) {
+	for _, i := range all {
+		if i.Check != CheckIsolation || i.Status != results.Inconclusive || i.Level != results.Must {
+			continue
+		}
+		for n := range all {
+			f := &all[n]
+			if f.Limit == i.Limit && f.Status == results.Broken && (f.Check == CheckLower || f.Check == CheckWindow) {
+				f.Status = results.Inconclusive
+				f.Text += ", if each key has a budget of its own"
+			}
 		}
 	}
 }

@@ -11,6 +11,7 @@ func All() []About {
 		{CheckUpper, "in every window of length T no more is admitted than the contract allows: burst + rate x T for a token bucket"},
 		{CheckLower, "nothing is refused while every limit has room for it"},
 		{CheckWindow, "one beginning of the windows, or of the lumps, explains all that was admitted and refused"},
+		{CheckExact, "one order of decisions, and moments for them, explain all that a bucket admitted and refused taken together"},
 		{CheckIsolation, "what one client spends is not missing to another"},
 		{CheckPresent, "a refusal says when to come back (advice)"},
 		{CheckSyntax, "Retry-After is whole seconds or an HTTP-date"},

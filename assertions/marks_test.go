@@ -3,6 +3,7 @@ package assertions
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,5 +91,26 @@ func TestCutRecordIsNotBlamedOnTheServer(t *testing.T) {
 		if v := w.judgeWith(t, Options{Fresh: true}, results.Mark{At: low, To: results.Never, Kind: results.MarkLost}); v.Status == results.Broken {
 			t.Fatalf("seed %d: %q", seed, broken(v))
 		}
+	}
+}
+
+// A service that is gone for a part of the run has not been asked the questions
+// of that part, however well it answered the others.
+func TestLostPhaseIsInconclusive(t *testing.T) {
+	run := results.Run{Planned: 100, Sent: 100, Admitted: 80, Limited: 10, Unknown: 10,
+		Phases: []results.Count{{Name: "volley", Planned: 60, Sent: 60}, {Name: "idle", Planned: 40, Sent: 40, Lost: 10}}}
+	if f := fitness(&run, true); f.Status != results.Inconclusive || !strings.Contains(f.Text, "of phase idle 10 of 40") {
+		t.Errorf("got %v: %s", f.Status, f.Text)
+	}
+	run.Phases[1].Lost = 8
+	if f := fitness(&run, true); f.Status != results.Kept {
+		t.Errorf("a fifth: got %v: %s", f.Status, f.Text)
+	}
+	run.Phases[0].Sent = 50
+	if f := fitness(&run, true); f.Status != results.Kept || !strings.Contains(f.Text, "of volley less than planned") {
+		t.Errorf("missed shots that nothing hangs on: got %v: %s", f.Status, f.Text)
+	}
+	if f := fitness(&run, false); f.Status != results.Inconclusive {
+		t.Errorf("missed shots: got %v: %s", f.Status, f.Text)
 	}
 }

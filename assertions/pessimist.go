@@ -18,6 +18,7 @@ import "sort"
 type pessimist struct {
 	tempo
 	burst int64 // in 1/den token
+	race  int64 // in 1/den token: what comes in a step of the limiter's clock
 	now   int64 // ticks
 	debt  int64 // max over a of -r(now-a) + cost with First >= a; levels are burst - max(debt, out)
 	out   int64 // cost in flight, in 1/den token
@@ -31,9 +32,9 @@ type pessimist struct {
 type low struct{ at, level int64 }
 
 // newPessimist starts at t with a full bucket, or with an empty one where
-// nothing is known of the level.
-func newPessimist(p tempo, burst, t int64, full bool) pessimist {
-	x := pessimist{tempo: p, burst: p.weigh(burst), now: t, full: t}
+// nothing is known of the level. step is that of the limiter's clock.
+func newPessimist(p tempo, burst, t int64, full bool, step int64) pessimist {
+	x := pessimist{tempo: p, burst: p.weigh(burst), race: p.gain(step), now: t, full: t}
 	if !full {
 		x.debt = x.burst
 	}
@@ -48,7 +49,17 @@ func (p *pessimist) advance(t int64) {
 	}
 }
 
-func (p *pessimist) least() int64 { return p.burst - max(p.debt, p.out) }
+// least is the level at now. The limiter reads its clock before it decides, and
+// where two requests race, the one that is decided first may have read it later,
+// by up to a step: then the other one finds what comes in a step less. That can
+// only be one that is in flight as well.
+func (p *pessimist) least() int64 {
+	out := p.out
+	if out > 0 {
+		out += p.race
+	}
+	return p.burst - max(p.debt, out)
+}
 
 // spend tells that a request left at t that may take cost tokens.
 func (p *pessimist) spend(t, cost int64) {

@@ -37,8 +37,8 @@ type flying struct {
 }
 
 // newQueued is a queue with so many places besides the one that is released.
-func newQueued(down tempo, places, wait, at int64, fresh bool) *queued {
-	q := &queued{pessimist: newPessimist(down, places+1, at, fresh), places: places, wait: wait, blind: at}
+func newQueued(down tempo, places, wait, at int64, fresh bool, step int64) *queued {
+	q := &queued{pessimist: newPessimist(down, places+1, at, fresh, step), places: places, wait: wait, blind: at}
 	if !fresh {
 		q.blind = at + wait
 	}
@@ -74,36 +74,46 @@ func (q *queued) end(x *brief) room {
 	}
 	low := q.refused(x.from, x.to)
 	r := room{judged: true, wrong: low.level >= q.weigh(x.cost), left: q.tokens(low.level), of: float64(q.places + 1), since: q.full}
-	if waiting, ok := q.waiting(x); ok {
-		r.wrong = r.wrong || int64(len(waiting)) < q.places
-		q.decide(waiting, x.to)
+	if x.cost == 1 && x.from > q.blind {
+		waiting, decided := q.waiting(x)
+		r.wrong = r.wrong || waiting < q.places
+		if decided < min(waiting, q.places) {
+			q.decide(x)
+		}
 	}
 	return r
 }
 
-// decide tells that of those that may be waiting at a refusal all but a few were
-// decided by its end.
-func (q *queued) decide(waiting []int, t int64) {
-	slices.SortFunc(waiting, func(a, b int) int { return cmp.Compare(q.flying[a].to, q.flying[b].to) })
-	for _, i := range waiting[:min(len(waiting), int(q.places))] {
-		if f := &q.flying[i]; !f.decided {
-			f.decided = true
-			q.spent(t, f.cost)
+// waiting counts those that may have been waiting at a refusal, and how many of
+// them were decided by now for certain.
+func (q *queued) waiting(x *brief) (all, decided int64) {
+	for i := range q.flying {
+		if f := &q.flying[i]; f.from <= x.to && f.to >= x.from {
+			all++
+			if f.decided {
+				decided++
+			}
 		}
 	}
+	return all, decided
 }
 
-// waiting are those that may have been waiting at a refusal; ok where not all are known.
-func (q *queued) waiting(x *brief) (list []int, ok bool) {
-	if x.cost != 1 || x.from <= q.blind {
-		return nil, false
-	}
-	for i, f := range q.flying {
-		if f.from <= x.to && f.to >= x.from {
-			list = append(list, i)
+// decide tells that of those that may be waiting at a refusal all but a few were
+// decided by its end.
+func (q *queued) decide(x *brief) {
+	var waiting []*flying
+	for i := range q.flying {
+		if f := &q.flying[i]; f.from <= x.to && f.to >= x.from {
+			waiting = append(waiting, f)
 		}
 	}
-	return list, true
+	slices.SortFunc(waiting, func(a, b *flying) int { return cmp.Compare(a.to, b.to) })
+	for _, f := range waiting[:min(len(waiting), int(q.places))] {
+		if !f.decided {
+			f.decided = true
+			q.spent(x.to, f.cost)
+		}
+	}
 }
 
 func (q *queued) forget(int64) {}

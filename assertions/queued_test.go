@@ -72,7 +72,7 @@ func TestQueuedNeverAccusesWrongly(t *testing.T) {
 			}
 		}
 		down := tempo{num: 1, den: space}
-		q, plain := newQueued(down, places, (places+1)*space+1, 0, true), newBucket(tempo{}, 0, down, places+1, 0, true)
+		q, plain := newQueued(down, places, (places+1)*space+1, 0, true, 0), newBucket(tempo{}, 0, down, places+1, 0, true, 0)
 		wrong, roughly := false, false
 		for _, e := range play(h) {
 			b := h[e.i]

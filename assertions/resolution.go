@@ -115,7 +115,7 @@ func sizeOf(l *scenarios.Limit) *int64 {
 // its rate can be wrong in.
 func periodic(c scenarios.Contract) bool {
 	switch c {
-	case scenarios.FixedWindow, scenarios.SlidingLog, scenarios.SlidingCounter, scenarios.Lumps:
+	case scenarios.FixedWindow, scenarios.SlidingLog, scenarios.SlidingCounter, scenarios.Lumps, scenarios.Quota:
 		return true
 	}
 	return false

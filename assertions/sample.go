@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
@@ -23,7 +24,8 @@ type sample struct {
 // sampled is a request and its key.
 type sampled struct {
 	brief
-	key int32
+	key  int32
+	asks results.RetryAfter // what a refusal asks for; for the search for causes
 }
 
 func (s *sample) hear(events []event) {
@@ -33,7 +35,7 @@ func (s *sample) hear(events []event) {
 		case e.f == nil || len(s.hits) == sampleSize:
 			s.full, s.until = true, e.at
 		default:
-			s.hits = append(s.hits, sampled{e.f.brief, e.f.key})
+			s.hits = append(s.hits, sampled{e.f.brief, e.f.key, e.f.asks})
 		}
 	}
 }
@@ -106,8 +108,10 @@ func (s *sample) unexplained(c *court, i int) bool {
 		switch {
 		case t.phased != nil:
 			some = true
-			if _, _, ok := head.explained(m, c.limits, i, t.phased); ok {
-				return false
+			for _, p := range t.phased {
+				if _, _, ok := head.explained(m, c.limits, i, p); ok {
+					return false
+				}
 			}
 		case !c.fails(t):
 			return false

@@ -16,6 +16,9 @@ type scene struct {
 // ticks is a length in ticks, rounded down.
 func (s *scene) ticks(d time.Duration) int64 { return int64(d) / s.tick }
 
+// step is that of the limiter's clock in ticks, rounded up.
+func (s *scene) step() int64 { return -floorDiv(-s.early, s.tick) }
+
 // length is how long a tick is.
 func (s *scene) length() time.Duration { return time.Duration(s.tick) }
 

@@ -6,6 +6,7 @@ import "github.com/ratehammer/ratehammer/scenarios"
 // told: a search over its phases either finds one that explains the record, or
 // shows that none does.
 type phased struct {
+	name   string // beside the theory's; empty: that says it
 	period int64
 	at     func(lo, hi int64) func(at int64, fresh bool) []model // the models when a grid line lies at lo to hi
 }

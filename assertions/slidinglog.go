@@ -48,19 +48,20 @@ func (l *logUpper) forget(t int64) { l.alive, l.depth, l.since = l.alive[:0], 0,
 type logLower struct {
 	window int64
 	count  int64  // at now
-	gone   []held // ended requests by First, until they are W old
+	gone   []held // ended requests by First, those before head being W old
+	head   int
 
 	refusals int
 	highs    []held // the count at each rise since the oldest refusal in flight, falling, in time order
 }
 
 func (l *logLower) advance(t int64) {
-	i := 0
-	for ; i < len(l.gone) && l.gone[i].at <= t-l.window; i++ {
-		l.count -= l.gone[i].cost
+	for ; l.head < len(l.gone) && l.gone[l.head].at <= t-l.window; l.head++ {
+		l.count -= l.gone[l.head].cost
 	}
-	if i > 0 {
-		l.gone = append(l.gone[:0], l.gone[i:]...)
+	if l.head > 32 && l.head > len(l.gone)/2 { // not at each step, which would move all of them
+		l.gone = append(l.gone[:0], l.gone[l.head:]...)
+		l.head = 0
 	}
 }
 

@@ -95,9 +95,9 @@ func (s *sweep) interval(f *flight, h *results.Hit) {
 	f.seq, f.cost, f.outcome = h.Seq, h.Cost, h.Outcome
 	f.from = floorDiv(h.Sent-s.early, s.tick)
 	f.done = s.up(h.Done, 0)
-	if h.Answered() {
+	if h.Answered() && h.Outcome != results.Unknown {
 		f.to = s.up(h.First, 0)
-	} else {
+	} else { // a gateway answers 5xx while what is behind it is still at the request
 		f.to = s.up(h.Done, int64(s.linger))
 		f.done = f.to
 	}
@@ -107,10 +107,14 @@ func (s *sweep) interval(f *flight, h *results.Hit) {
 	}
 }
 
+// endOfTime is the latest moment there is, in ticks: so late that nothing is
+// after it, and so early that sums of two do not overflow.
+const endOfTime = 1 << 61
+
 // up is a moment in ticks, rounded up, as late as our clock may have been off.
 func (s *sweep) up(ns, more int64) int64 {
-	if ns > math.MaxInt64-more-s.late-s.tick {
-		return math.MaxInt64
+	if ns > endOfTime-more-s.late-s.tick {
+		return endOfTime
 	}
 	return -floorDiv(-(ns + more + s.late), s.tick)
 }
@@ -160,9 +164,7 @@ func (s *sweep) mark(m results.Mark) {
 	case m.Tears():
 		s.marks = append(s.marks, event{at: from, kind: tears, until: to})
 	case m.Kind == results.MarkLost:
-		if to < math.MaxInt64-int64(s.linger)/s.tick-1 {
-			to += int64(s.linger)/s.tick + 1 // a lost request may be one that was given up
-		}
+		to = min(endOfTime, to+int64(s.linger)/s.tick+1) // a lost request may be one that was given up
 		s.marks = append(s.marks, event{at: from, kind: loses, until: math.MinInt64}, event{at: to, kind: regains, until: math.MinInt64})
 	}
 	slices.SortStableFunc(s.marks, func(a, b event) int { return cmp.Compare(a.at, b.at) })

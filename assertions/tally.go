@@ -13,6 +13,7 @@ type tally struct {
 	limit    scenarios.Limit
 	tempo    tempo // in nanoseconds
 	outcomes [4]int64
+	lost     []int64 // by phase: neither admitted nor refused
 	offered  []queue // by slot
 	planned  []queue
 	last     int64 // nanoseconds: the latest end
@@ -35,6 +36,7 @@ func (t *tally) hear(events []event) {
 		}
 		h := e.f.hit
 		t.outcomes[h.Outcome&3]++
+		t.lose(h)
 		if h.Answered() {
 			t.last = max(t.last, h.First)
 		}
@@ -46,6 +48,17 @@ func (t *tally) hear(events []event) {
 		t.offered[s].add(t.tempo, h.Sent, h.Cost)
 		t.planned[s].add(t.tempo, h.Planned, h.Cost)
 	}
+}
+
+// lose counts a request that says nothing of the limiter.
+func (t *tally) lose(h *results.Hit) {
+	if h.Outcome == results.Admitted || h.Outcome == results.Limited || h.Phase < 0 {
+		return
+	}
+	for int(h.Phase) >= len(t.lost) {
+		t.lost = append(t.lost, 0)
+	}
+	t.lost[h.Phase]++
 }
 
 func (q *queue) add(p tempo, at, cost int64) {
@@ -69,6 +82,17 @@ func (t *tally) most(qs []queue) float64 {
 func (t *tally) fill(r *results.Run) {
 	r.Unknown, r.Admitted = t.outcomes[results.Unknown], t.outcomes[results.Admitted]
 	r.Limited, r.Other = t.outcomes[results.Limited], t.outcomes[results.Other]
+	for i := range min(len(r.Phases), len(t.lost)) {
+		r.Phases[i].Lost = t.lost[i]
+	}
 	r.OfferedBurst, r.PlannedBurst = t.most(t.offered), t.most(t.planned)
 	r.LastedNS = max(r.LastedNS, t.last)
+}
+
+// total is how many requests there were.
+func (t *tally) total() (n int64) {
+	for _, k := range t.outcomes {
+		n += k
+	}
+	return n
 }

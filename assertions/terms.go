@@ -14,6 +14,8 @@ func terms(l scenarios.Limit) string {
 		return fmt.Sprintf("burst %d and %d every %s", l.Burst, l.Rate.Count, duration(int64(l.Rate.Per)))
 	case scenarios.FixedWindow:
 		return fmt.Sprintf("windows of %d per %s", l.Rate.Count, duration(int64(l.Rate.Per)))
+	case scenarios.Quota:
+		return fmt.Sprintf("a quota of %d per %s", l.Rate.Count, duration(int64(l.Rate.Per)))
 	case scenarios.SlidingLog, scenarios.SlidingCounter:
 		return fmt.Sprintf("%d in any %s", l.Rate.Count, duration(int64(l.Rate.Per)))
 	case scenarios.Concurrency:
@@ -27,7 +29,7 @@ func formula(l scenarios.Limit) string {
 	switch l.Contract {
 	case scenarios.Lumps:
 		return fmt.Sprintf("%d + %d x ceil(T/%s)", l.Burst, min(l.Rate.Count, l.Burst), duration(int64(l.Rate.Per)))
-	case scenarios.FixedWindow:
+	case scenarios.FixedWindow, scenarios.Quota:
 		return fmt.Sprintf("%d x (ceil(T/%s) + 1)", l.Rate.Count, duration(int64(l.Rate.Per)))
 	case scenarios.SlidingLog:
 		return fmt.Sprintf("%d x (floor(T/%s) + 1)", l.Rate.Count, duration(int64(l.Rate.Per)))
@@ -40,7 +42,7 @@ func formula(l scenarios.Limit) string {
 // unit is what a limit counts in.
 func unit(l scenarios.Limit) string {
 	switch l.Contract {
-	case scenarios.FixedWindow, scenarios.SlidingLog, scenarios.SlidingCounter:
+	case scenarios.FixedWindow, scenarios.SlidingLog, scenarios.SlidingCounter, scenarios.Quota:
 		return "in the window"
 	case scenarios.Concurrency:
 		return "places"

@@ -11,8 +11,8 @@ import (
 type theory struct {
 	name   string
 	make   func(at int64, fresh bool) []model
-	grid   *grid   // nil: keys have nothing in common
-	phased *phased // nil: there is no phase to search for
+	grid   *grid     // nil: keys have nothing in common
+	phased []*phased // accounts that need a phase to search for, of which one has to hold; nil: there are none
 	keys   []theoryKey
 	wrong  int64 // refusals that were wrong for certain
 }
@@ -117,7 +117,7 @@ func theories(sc *scene, l scenarios.Limit) []*theory {
 			return []model{newLog(short, n, 0, at, fresh), newLog(long, 0, n, at, fresh)}
 		})}
 	case scenarios.SlidingCounter:
-		return counterTheories(sc, l, long, up)
+		return []*theory{counterTheory(sc, l, long, up)}
 	case scenarios.FixedWindow:
 		return fixedWindows(sc, l, short, long, up)
 	case scenarios.Concurrency:
@@ -126,44 +126,52 @@ func theories(sc *scene, l scenarios.Limit) []*theory {
 	case scenarios.Queue:
 		return []*theory{one("a queue", func(at int64, fresh bool) []model {
 			wait := sc.ticks(l.Fill()) + 1
-			return []model{newBucket(up(1), 1, tempo{}, 0, at, fresh), newQueued(down(b+1), b, wait, at, fresh)}
+			return []model{newBucket(up(1), 1, tempo{}, 0, at, fresh, sc.step()), newQueued(down(b+1), b, wait, at, fresh, sc.step())}
 		})}
 	}
+	if l.Contract == scenarios.Quota {
+		return quotaTheories(sc, l)
+	}
 	return []*theory{one("a token bucket", func(at int64, fresh bool) []model {
-		return []model{newBucket(up(b), b, down(b), b, at, fresh)}
+		return []model{newBucket(up(b), b, down(b), b, at, fresh, sc.step())}
 	})}
 }
 
-// counterTheories are the accounts of a sliding window that is estimated from
-// two counts, by how the estimate is held against the limit: with the request in
-// it at most the limit, as it is or rounded to whole numbers, or below the limit
-// without it, which is also what rounding down comes to.
-func counterTheories(sc *scene, l scenarios.Limit, long int64, up func(int64) tempo) (all []*theory) {
+// quotaTheories are those of every algorithm that a quota may be kept by, the one
+// that admits most first. Refill in lumps of the whole quota is a fixed window.
+func quotaTheories(sc *scene, l scenarios.Limit) (all []*theory) {
+	for _, c := range []scenarios.Contract{scenarios.FixedWindow, scenarios.SlidingLog, scenarios.SlidingCounter, scenarios.TokenBucket} {
+		one := l
+		one.Contract = c
+		if has, _ := c.Numbers(); has.Burst {
+			one.Burst = l.Rate.Count
+		}
+		all = append(all, theories(sc, one)...)
+	}
+	return all
+}
+
+// counterTheory is the account of a sliding window that is estimated from two
+// counts. There are several by how the estimate is held against the limit: with
+// the request in it at most the limit, as it is or rounded to whole numbers, or
+// below the limit without it, which is also what rounding down comes to.
+func counterTheory(sc *scene, l scenarios.Limit, long int64, up func(int64) tempo) *theory {
 	n, window, drift := l.Rate.Count, sc.ticks(l.Rate.Per), max(l.Slack.Over, l.Slack.Under)
-	for _, test := range []struct {
-		name   string
-		halves int64
-		most   int64
-	}{
-		{"a sliding counter", 2, n},
-		{"a sliding counter that rounds", 1, n + 1},
-		{"a sliding counter that rounds down, or admits below its limit", 0, n + 1},
-	} {
-		t := &theory{name: test.name, make: func(at int64, fresh bool) []model {
-			return []model{newBucket(up(test.most), test.most, tempo{}, 0, at, fresh), newCounter(long, n, at, fresh)}
-		}}
-		t.phased = &phased{window, func(lo, hi int64) func(int64, bool) []model {
+	t := &theory{name: "a sliding counter", make: func(at int64, fresh bool) []model {
+		return []model{newBucket(up(n+1), n+1, tempo{}, 0, at, fresh, sc.step()), newCounter(long, n, at, fresh)}
+	}}
+	for halves, name := range []string{"that rounds down, or admits below its limit", "that rounds", ""} {
+		t.phased = append(t.phased, &phased{name, window, func(lo, hi int64) func(int64, bool) []model {
 			return func(at int64, fresh bool) []model {
-				c := newCounted(window, drift, n, test.halves, lo, hi)
+				c := newCounted(window, drift, n, int64(halves), lo, hi)
 				if !fresh {
 					c.unknown(at)
 				}
 				return append(t.make(at, fresh), c)
 			}
-		}}
-		all = append(all, t)
+		}})
 	}
-	return all
+	return t
 }
 
 // lumpTheories are the accounts of refill in lumps, by where they are counted
@@ -173,7 +181,7 @@ func lumpTheories(sc *scene, l scenarios.Limit, up, down func(int64) tempo) []*t
 	period, drift := sc.ticks(l.Rate.Per), max(l.Slack.Over, l.Slack.Under)
 	k, b := l.Rate.Count, l.Burst
 	bounds := func(at int64, fresh bool) []model {
-		return []model{newBucket(up(b+k), b+min(k, b), down(b), max(b-k, 0), at, fresh)}
+		return []model{newBucket(up(b+k), b+min(k, b), down(b), max(b-k, 0), at, fresh, sc.step())}
 	}
 	pinned := func(lo, hi int64) func(int64, bool) []model {
 		return func(at int64, fresh bool) []model {
@@ -190,7 +198,7 @@ func lumpTheories(sc *scene, l scenarios.Limit, up, down func(int64) tempo) []*t
 		}
 		return append(bounds(at, fresh), newLumped(period, drift, k, b, 0, 0, false))
 	}}
-	common := &theory{name: "lumps on a grid", make: bounds, phased: &phased{period, pinned}}
+	common := &theory{name: "lumps on a grid", make: bounds, phased: []*phased{{"", period, pinned}}}
 	switch l.Align {
 	case scenarios.AlignFirstHit:
 		return []*theory{own}
@@ -204,7 +212,7 @@ func lumpTheories(sc *scene, l scenarios.Limit, up, down func(int64) tempo) []*t
 func fixedWindows(sc *scene, l scenarios.Limit, short, long int64, up func(int64) tempo) []*theory {
 	n := l.Rate.Count
 	bounds := func(at int64, fresh bool) []model {
-		return []model{newBucket(up(2*n), 2*n, tempo{}, 0, at, fresh), newLog(short, 2*n, 0, at, fresh), newLog(long, 0, n, at, fresh)}
+		return []model{newBucket(up(2*n), 2*n, tempo{}, 0, at, fresh, sc.step()), newLog(short, 2*n, 0, at, fresh), newLog(long, 0, n, at, fresh)}
 	}
 	grid := &theory{name: "windows on a grid", make: bounds,
 		grid: newGrid(sc.ticks(l.Rate.Per), n, max(l.Slack.Over, l.Slack.Under), 0)}

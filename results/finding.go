@@ -118,6 +118,7 @@ type Verdict struct {
 	Headline    string       `json:"headline"` // the answer in one line
 	Findings    []Finding    `json:"findings"`
 	Resolutions []Resolution `json:"resolution"`
+	Causes      []Cause      `json:"causes,omitempty"` // of what is broken, the likeliest first; a conjecture
 }
 
 // Merge gives the status of findings taken together. Nothing checked is

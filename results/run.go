@@ -32,4 +32,5 @@ type Count struct {
 	Name    string `json:"name"`
 	Planned int64  `json:"planned"`
 	Sent    int64  `json:"sent"`
+	Lost    int64  `json:"lost"` // of Sent: answered by neither an admission nor a refusal, or not at all
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -9,11 +8,14 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
 	"github.com/ratehammer/ratehammer/probes"
 	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/document"
 )
 
 // aiming are the flags that say what is fired at, and how.
@@ -50,6 +52,9 @@ func (a *aiming) request() (r scenarios.Request, err error) {
 		r.Headers = append(r.Headers, flagValue(&errs, "header", h, scenarios.ParseHeader))
 	}
 	r.Method, r.Body = strings.ToUpper(a.method), a.body
+	if strings.ContainsFunc(a.method, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c) }) {
+		errs = append(errs, fmt.Errorf("--method %q is no method: write one such as GET or POST", a.method))
+	}
 	if a.body != "" && a.method == "" {
 		errs = append(errs, errors.New("--body needs a --method that carries one, such as --method POST"))
 	}
@@ -104,19 +109,29 @@ func (a *aiming) keys() ([]string, error) {
 
 // readLines are a file's lines without blank ones and comments.
 func readLines(name string) (lines []string, err error) {
-	f, err := os.Open(name)
+	src, err := document.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	s := bufio.NewScanner(f)
-	for s.Scan() {
-		if line := strings.TrimSpace(s.Text()); line != "" && !strings.HasPrefix(line, "#") {
+	n := 0
+	for line := range strings.Lines(strings.TrimPrefix(string(src), "\uFEFF")) {
+		n++
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case len(line) > maxLine:
+			return nil, fmt.Errorf("%s:%d: %d bytes in one line: write one entry a line, of at most %d", name, n, len(line), maxLine)
+		case !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl):
+			return nil, fmt.Errorf("%s:%d: the line holds bytes that are no text: is it the right file?", name, n)
+		default:
 			lines = append(lines, line)
 		}
 	}
-	return lines, s.Err()
+	return lines, nil
 }
+
+// maxLine is how long an entry may be, in bytes: servers cut headers off at not much more.
+const maxLine = 4096
 
 // supply is which keys a run has, as the plan and the gun know them. Real keys
 // are credentials: the record calls them by number.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/key"
 	"github.com/ratehammer/ratehammer/cmd/target/limiter"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
@@ -60,6 +61,61 @@ func TestRightAlgorithmsKeepTheirPromise(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A policy that a right server announces names no algorithm: whichever it is, it
+// is not accused.
+func TestAnnouncedPolicyIsNotMisjudged(t *testing.T) {
+	for _, algorithm := range []string{"fixed-window{rate=10/2s}", "sliding-log{rate=10/2s}", "sliding-counter{rate=10/2s}", "token-bucket{burst=10,rate=5/s}"} {
+		t.Run(algorithm, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, "header:X-Api-Key", algorithm)
+			_, r := hammer(t, "check", s.URL())
+			if r.Status == results.Broken || len(r.Promise) != 1 || !strings.Contains(r.Promise[0], "quota rate 10/2s") {
+				t.Errorf("got %s for %q: %s", r.Status, r.Promise, r.Headline)
+			}
+			t.Log(r.Status, r.Headline)
+		})
+	}
+}
+
+// A key that proxies write is an address: fresh ones are addresses too.
+func TestForwardedKeys(t *testing.T) {
+	for key, name := range map[string]string{"xff{trusted=1}": "X-Forwarded-For", "forwarded{trusted=1}": "Forwarded"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, key, "token-bucket{burst=10,rate=5/s}")
+			_, r := hammer(t, "check", s.URL(), "--burst", "10", "--rate", "5/s", "--key", "header:"+name, "--for", "4s")
+			if r.Status == results.Broken {
+				t.Errorf("got %s: %s", r.Status, r.Headline)
+			}
+			for _, f := range r.Findings {
+				if f.Check == "key.isolation" && f.Status != results.Kept {
+					t.Errorf("isolation: got %s: %s", f.Status, f.Text)
+				}
+			}
+		})
+	}
+}
+
+// serve starts a server with one limit, which it announces.
+func serve(t *testing.T, clients, algorithm string) *server.Server {
+	t.Helper()
+	l := server.Limit{}
+	var err error
+	if l.Algorithm, err = mode.Parse(algorithm); err != nil {
+		t.Fatal(err)
+	}
+	if l.Key, err = key.Parse(clients); err != nil {
+		t.Fatal(err)
+	}
+	cfg := server.Config{Limits: []server.Limit{l}, Routes: []server.Route{{Limits: []string{server.DefaultName}, Answers: dialect.Settings{Fields: []string{"draft"}}}}}
+	s, err := server.Start(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
 }
 
 // serveRight starts a server with each of the right ones on a path of its own.

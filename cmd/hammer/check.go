@@ -57,12 +57,14 @@ Without URL it starts the reference server inside this process and checks that.
 
 func (s *saving) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.out, "out", "", "folder for the record (default a new one in "+runsFolder+")")
+	f.BoolVar(&s.failFast, "fail-fast", false, "stop firing at the first proof that a promise is broken")
 	s.addVerdictFlags(f)
 }
 
 func (s *saving) addVerdictFlags(f *pflag.FlagSet) {
 	f.BoolVar(&s.strict, "strict", false, "advice of a specification counts as a promise")
 	f.BoolVar(&s.acceptInconclusive, "accept-inconclusive", false, "exit 0 when inconclusive")
+	f.BoolVar(&s.undiagnosed, "no-diagnose", false, "leave out what a breach probably comes from")
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "print only what is broken")
 }
 
@@ -126,7 +128,7 @@ func (o *check) fireAt(ctx context.Context, s *session, target probes.Target, li
 	if err != nil {
 		return err
 	}
-	limits, note, err := complete(limit, preflight.Header)
+	limit, note, err := complete(limit, preflight.Header)
 	if err != nil {
 		return err
 	}
@@ -136,23 +138,13 @@ func (o *check) fireAt(ctx context.Context, s *session, target probes.Target, li
 	if preflight.First == results.Limited && s.supply.fresh {
 		s.notes = append(s.notes, fmt.Sprintf("the very first request of a fresh key was refused: perhaps %v is not what the limiter tells clients apart by", limit.Key))
 	}
-	standard, left := scenarios.Standard(tightest(limits), scenarios.Circumstances{
-		RTT: preflight.RTT, Keys: len(s.supply.Given), Budget: o.budget, Wanted: wanted, Seed: o.seed})
-	standard.Limits, standard.Target, standard.Request, standard.Timeout, standard.LateBy = limits, target.URL, target.Request, target.Timeout, o.promise.lateBy
+	circumstances := scenarios.Circumstances{RTT: preflight.RTT, Keys: len(s.supply.Given), Budget: o.budget, Wanted: wanted, Seed: o.seed}
+	standard, left := scenarios.Standard(limit, circumstances)
+	s.notes = append(s.notes, scenarios.Foresee(limit, circumstances)...)
+	standard.Target, standard.Request, standard.Timeout, standard.LateBy = target.URL, target.Request, target.Timeout, o.promise.lateBy
 	s.notes = append(s.notes, omissions(left, o.budget)...)
 	s.scenario = &standard
 	return s.fire(ctx)
-}
-
-// tightest is the limit that the scenario is fitted to: the slowest to refill.
-func tightest(limits []scenarios.Limit) scenarios.Limit {
-	t := limits[0]
-	for _, l := range limits[1:] {
-		if l.Rate.Cmp(t.Rate) < 0 {
-			t = l
-		}
-	}
-	return t
 }
 
 // omissions says what the standard scenario had to leave out.

@@ -70,6 +70,8 @@ func modeOf(l scenarios.Limit) string {
 		return fmt.Sprintf("fixed-window{rate=%v%s}", l.Rate, align)
 	case scenarios.SlidingLog, scenarios.SlidingCounter:
 		return fmt.Sprintf("%s{rate=%v}", l.Contract, l.Rate)
+	case scenarios.Quota:
+		return fmt.Sprintf("token-bucket{burst=%d,rate=%v}", l.Rate.Count, l.Rate)
 	case scenarios.Concurrency:
 		return fmt.Sprintf("concurrency{burst=%d}", l.Burst)
 	case scenarios.Nginx:

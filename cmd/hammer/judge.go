@@ -66,7 +66,7 @@ func (o *judgeFlags) run(c *console, name string) error {
 	if err := o.override(s); err != nil {
 		return err
 	}
-	j, err := newJudgement(s, judging{fresh: m.Nonce != "", tick: time.Duration(m.TickNS), strict: o.saving.strict})
+	j, err := newJudgement(s, judging{fresh: m.Nonce != "", tick: time.Duration(m.TickNS), strict: o.saving.strict, undiagnosed: o.saving.undiagnosed})
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,11 @@ func (o *judgeFlags) run(c *console, name string) error {
 // never came to say anything.
 func (j *judgement) account(m store.Manifest) results.Run {
 	run := m.Run
-	if m.Ended {
+	switch {
+	case m.Ended && j.hits < run.Sent:
+		run.Stopped = fmt.Sprintf("the record lacks %d of the %d requests that were sent", run.Sent-j.hits, run.Sent)
+		return run
+	case m.Ended:
 		return run
 	}
 	run = results.Run{Planned: j.hits, Sent: j.hits, Path: "full (net/http)", Stopped: "the run was not ended properly"}
@@ -122,7 +126,7 @@ func (o *judgeFlags) lines(c *console, name string) error {
 	if err := o.override(s); err != nil {
 		return err
 	}
-	j, err := newJudgement(s, judging{fresh: header.Start != "unknown", strict: o.saving.strict})
+	j, err := newJudgement(s, judging{fresh: header.Start != "unknown", strict: o.saving.strict, undiagnosed: o.saving.undiagnosed})
 	if err != nil {
 		return err
 	}

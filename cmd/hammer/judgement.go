@@ -16,6 +16,8 @@ type judging struct {
 	fresh  bool
 	tick   time.Duration
 	strict bool
+	// undiagnosed leaves out what a breach probably comes from.
+	undiagnosed bool
 }
 
 // judgement is everything that looks at a record while it goes by.
@@ -31,7 +33,7 @@ type judgement struct {
 func newJudgement(s *scenarios.Scenario, j judging) (*judgement, error) {
 	judge, err := assertions.New(s.Limits, assertions.Options{
 		Fresh: j.fresh, Tick: j.tick, Strict: j.strict, Wanted: s.Wanted, LateBy: s.LateBy,
-		Checks: s.Checks,
+		Checks: s.Checks, NoCauses: j.undiagnosed,
 	})
 	if err != nil {
 		return nil, err
@@ -89,7 +91,7 @@ func (j *judgement) reportOf(v results.Verdict, run results.Run, record blocks) 
 	record.all(evidence.Block)
 	r := &report.Report{
 		Version: report.SchemaVersion, Status: v.Status, Headline: v.Headline, Target: j.scenario.Target,
-		Findings: v.Findings, Run: run, Resolutions: v.Resolutions, Strip: j.strip, Evidence: evidence.Hits(),
+		Findings: v.Findings, Run: run, Resolutions: v.Resolutions, Causes: v.Causes, Strip: j.strip, Evidence: evidence.Hits(),
 	}
 	for _, l := range j.scenario.Limits {
 		r.Promise = append(r.Promise, l.String())
@@ -112,8 +114,11 @@ func recheck(r *report.Report, folder string) {
 
 // keyText says how a label of an invented key reads on the wire.
 func keyText(s *scenarios.Scenario, nonce string) string {
-	if nonce == "" || len(s.Limits) == 0 || s.Limits[0].Key.Kind == scenarios.KeyIP {
+	switch {
+	case nonce == "" || len(s.Limits) == 0 || s.Limits[0].Key.Kind == scenarios.KeyIP:
 		return ""
+	case s.Limits[0].Key.IsAddress():
+		return "each key was sent as an address of 198.18.0.0/15"
 	}
 	return fmt.Sprintf("key LABEL was sent as hammer-%s-LABEL", nonce)
 }

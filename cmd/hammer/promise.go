@@ -83,18 +83,18 @@ func flagValue[T any](errs *[]error, name, text string, parse func(string) (T, e
 
 // complete is the promise to judge: the flags', or, where they make none, what
 // the server announces. The note says where it is from.
-func complete(l scenarios.Limit, header http.Header) (limits []scenarios.Limit, note string, err error) {
+func complete(l scenarios.Limit, header http.Header) (limit scenarios.Limit, note string, err error) {
 	has, _ := l.Contract.Numbers()
 	burst, rate := l.Burst > 0 || !has.Burst, l.Rate.Count > 0 || !has.Rate
 	switch {
 	case burst && rate:
-		return []scenarios.Limit{l}, "", l.Check()
+		return l, "", l.Check()
 	case burst && has.Burst:
-		return nil, "", missing("--rate", "--burst says how much at once; add what the limiter admits in the long run, such as --rate 5/s")
+		return l, "", missing("--rate", "--burst says how much at once; add what the limiter admits in the long run, such as --rate 5/s")
 	case rate && has.Rate:
-		return nil, "", missing("--burst", "--rate says how much in the long run; add what the limiter admits at once, such as --burst 10")
+		return l, "", missing("--burst", "--rate says how much in the long run; add what the limiter admits at once, such as --burst 10")
 	case l.Contract != "" && l.Contract != scenarios.TokenBucket && l.Contract != scenarios.GCRA:
-		return nil, "", missing(needs(has), fmt.Sprintf("a %s promises a number: add it", l.Contract))
+		return l, "", missing(needs(has), fmt.Sprintf("a %s promises a number: add it", l.Contract))
 	}
 	announced, why := probes.Announced(header)
 	if len(announced) == 0 {
@@ -102,15 +102,23 @@ func complete(l scenarios.Limit, header http.Header) (limits []scenarios.Limit, 
 		if why != "" {
 			hint = "say what the limiter promises, such as --burst 10 --rate 5/s; what the server announces is of no use: " + why
 		}
-		return nil, "", missing("--burst and --rate", hint)
+		return l, "", missing("--burst and --rate", hint)
 	}
 	var said []string
 	for _, a := range announced {
-		a.Contract, a.Key, a.Answers, a.Slack = l.Contract, l.Key, l.Answers, l.Slack
-		limits = append(limits, a)
-		said = append(said, fmt.Sprintf("%s: burst %d, rate %v", a.Name, a.Burst, a.Rate))
+		said = append(said, fmt.Sprintf("%s: %v", a.Name, a.Rate))
 	}
-	return limits, "the promise is the one that the server announces in RateLimit-Policy (" + strings.Join(said, "; ") + ")", nil
+	if len(announced) > 1 {
+		return l, "", &probes.Hinted{
+			Err:  fmt.Errorf("the server announces %d policies (%s), and not whom each of them counts together", len(announced), strings.Join(said, "; ")),
+			Hint: "say what one of them promises with --burst and --rate, or write all of them into a scenario, each with its key, and run that (docs/scenario.md)",
+		}
+	}
+	l.Name, l.Burst, l.Rate = announced[0].Name, announced[0].Burst, announced[0].Rate
+	if l.Contract == "" { // a policy names no algorithm
+		l.Contract, l.Burst = scenarios.Quota, 0
+	}
+	return l, "the promise is the one that the server announces in RateLimit-Policy (" + said[0] + ")", nil
 }
 
 // needs are the flags of a contract's numbers.

@@ -20,8 +20,10 @@ import (
 type saving struct {
 	out                string
 	strict             bool
+	undiagnosed        bool
 	acceptInconclusive bool
 	quiet              bool
+	failFast           bool // firing ends with the first proof that a promise is broken
 }
 
 // session is one run, from a scenario to an exit code.
@@ -48,8 +50,8 @@ func (s *session) fire(ctx context.Context) error {
 	if s.plan, err = s.scenario.Plan(s.supply.Supply); err != nil {
 		return err
 	}
-	if n := len(s.plan.Shots); n > s.most {
-		return &probes.Hinted{Err: fmt.Errorf("the run would send %d requests, and --max-requests is %d", n, s.most),
+	if n := s.plan.Most(); n > s.most {
+		return &probes.Hinted{Err: fmt.Errorf("the run would send up to %d requests, and --max-requests is %d", n, s.most),
 			Hint: fmt.Sprintf("allow them with --max-requests %d, or ask for less", n)}
 	}
 	s.tick = probes.Tick()
@@ -58,14 +60,23 @@ func (s *session) fire(ctx context.Context) error {
 		return err
 	}
 	s.announce()
-	judge, err := newJudgement(s.scenario, judging{fresh: s.supply.fresh, tick: s.tick, strict: s.saving.strict})
+	judge, err := newJudgement(s.scenario, judging{fresh: s.supply.fresh, tick: s.tick, strict: s.saving.strict, undiagnosed: s.saving.undiagnosed})
 	if err != nil {
 		return err
 	}
 	progress := &probes.Progress{}
 	stopShowing := show(s.console, s.plan, progress)
-	run, fireErr := s.gun.Fire(ctx, s.plan, slackOf(s.scenario.Limits), s.tick, tee{writer, judge}, progress)
+	firing, stop := context.WithCancel(ctx)
+	defer stop()
+	t := &tee{writer: writer, judge: judge}
+	if s.saving.failFast {
+		t.stop = stop
+	}
+	run, fireErr := s.gun.Fire(firing, s.plan, slackOf(s.scenario.Limits), s.tick, t, progress)
 	stopShowing()
+	if t.proven && ctx.Err() == nil {
+		run.Stopped = "what was sent is proof enough (--fail-fast)"
+	}
 	if err := s.settle(writer, run, fireErr); err != nil {
 		return err
 	}
@@ -76,13 +87,20 @@ func (s *session) fire(ctx context.Context) error {
 type tee struct {
 	writer *store.Writer
 	judge  *judgement
+	stop   func() // is called at the first proof that a promise is broken; nil: the run goes on
+	proven bool
 }
 
-func (t tee) Block(b results.Block) error {
+func (t *tee) Block(b results.Block) error {
 	if err := t.writer.Write(b); err != nil {
 		return err
 	}
 	t.judge.block(b)
+	if t.stop != nil && !t.proven {
+		if _, t.proven = t.judge.judge.Proven(); t.proven {
+			t.stop()
+		}
+	}
 	return nil
 }
 
@@ -129,7 +147,7 @@ func ignoreRuns() error {
 // announce says what is about to happen.
 func (s *session) announce() {
 	c := s.console
-	c.sayf("%d requests within about %v at %s, with %s", len(s.plan.Shots), s.plan.Length.Round(100*time.Millisecond), s.scenario.Target, s.supply.kind)
+	c.sayf("up to %d requests within %v at most, at %s, with %s", s.plan.Most(), s.plan.Length.Round(100*time.Millisecond), s.scenario.Target, s.supply.kind)
 	var waits time.Duration
 	for _, w := range s.plan.Waits {
 		waits += w.Length

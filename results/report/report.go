@@ -21,6 +21,7 @@ type Report struct {
 	Promise     []string             `json:"promise"`           // the limits in words
 	Findings    []results.Finding    `json:"findings"`          //
 	Run         results.Run          `json:"run"`               //
+	Causes      []results.Cause      `json:"causes,omitempty"`  // of what is broken, the likeliest first; a conjecture
 	Resolutions []results.Resolution `json:"resolution"`        // one for each limit
 	Notes       []string             `json:"notes,omitempty"`   // what was left out, assumed or granted
 	Folder      string               `json:"folder,omitempty"`  // where the record is; empty: it was not saved

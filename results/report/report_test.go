@@ -53,6 +53,13 @@ func brokenReport() *Report {
 		{Check: "key.isolation", Level: results.Info, Text: "not asked: it takes two keys"},
 		{Check: "bound.lower", Text: "nothing was refused"},
 	}
+	r.Causes = []results.Cause{
+		{ID: "limit.offset", Limit: "limit", Contract: "token-bucket", Burst: 11, Rate: "5/s", Explains: 1, Tried: 10,
+			Text:    "it is off by one: it behaves like burst 11 and 5/s, where burst 10 and 5/s are promised (it explains all 30 requests; also fits: a fixed window of 11 per 2.2 s, phase 730 ms)",
+			Reasons: []string{"the breaches of 2 keys do not fall at the same moments, so it is nothing that happened to the whole server at once"}},
+		{ID: "contract.fixed-window", Limit: "limit", Contract: "fixed-window", Rate: "11/2200ms", Align: "grid", PhaseNS: at(int64(730_000_000)), Explains: 1, Tried: 10,
+			Text: "it behaves like a fixed window of 11 per 2.2 s, phase 730 ms"},
+	}
 	var hits []results.Hit
 	for i := range int64(28) {
 		h := results.Hit{Seq: i + 1, Key: "volley/1", Sent: 100_000_000 + i*10_000, First: 100_600_000 + i*20_000, Status: 200, Outcome: results.Admitted}

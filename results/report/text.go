@@ -141,7 +141,16 @@ func resolved(r results.Resolution) string {
 }
 
 func (p *page) findings(r *Report) {
-	for _, f := range r.Findings {
+	last := -1
+	for i, f := range r.Findings {
+		if f.Status == results.Broken && f.Level == results.Must {
+			last = i
+		}
+	}
+	for i, f := range r.Findings {
+		if i == last+1 {
+			p.causes(r)
+		}
 		if p.style.Quiet && f.Status != results.Broken {
 			continue
 		}
@@ -151,9 +160,24 @@ func (p *page) findings(r *Report) {
 		}
 		mark := p.status(f.Status, f.Level)
 		pad := strings.Repeat(" ", max(0, 14-visible(mark)))
-		p.hang(fmt.Sprintf("  %s%s%-21s", mark, pad, name), f.Text)
+		p.hang(fmt.Sprintf("  %s%s%-20s ", mark, pad, name), f.Text)
+	}
+	if last == len(r.Findings)-1 {
+		p.causes(r)
 	}
 	p.line("")
+}
+
+// causes says behind what is broken what it probably comes from. The others
+// that fit are named in the first one's text.
+func (p *page) causes(r *Report) {
+	if len(r.Causes) == 0 {
+		return
+	}
+	p.hang("  "+p.colour(yellow, "likely cause")+"  ", r.Causes[0].Text)
+	for _, reason := range r.Causes[0].Reasons {
+		p.hang("                ", reason)
+	}
 }
 
 // hang writes a text behind a label, and its further lines under its first one

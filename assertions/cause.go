@@ -1,0 +1,229 @@
+package assertions
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// Ids of causes that are no contract. Those of contracts are contract. and the
+// contract that the limiter behaves like, such as contract.fixed-window.
+const (
+	CauseAbsent   = "limiter.absent" // nothing is limited
+	CauseShared   = "keys.shared"    // one budget for all keys
+	CauseMultiple = "limit.multiple" // burst and rate multiplied by the same number
+	CauseFraction = "limit.fraction" // both divided by the same number
+	CauseOffset   = "limit.offset"   // the number at once is off by one, the rate is right
+	CauseSize     = "limit.size"     // the number at once is another, the rate is right
+	CauseRate     = "rate.scaled"    // the rate is another, the number at once is right
+	CauseNumbers  = "limit.numbers"  // both are others
+	CauseEmpty    = "starts.empty"   // a key has nothing when it is first used
+	CauseRace     = "decision.race"  // too much passes where requests overlap, and nowhere else
+	CauseClock    = "clock.step"     // several keys break the promise at the same few moments
+	CauseMoment   = "moment.odd"     // the promise is broken at few moments, and not on several keys at once
+	causeUnknown  = "unknown"        // the search failed
+	causeContract = "contract."
+)
+
+// causes are what the broken findings probably come from, the likeliest first.
+// A fault in the search costs the causes and not the verdict.
+func (j *Judge) causes(found []results.Finding) (causes []results.Cause) {
+	if j.opts.NoCauses {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			causes = []results.Cause{{ID: causeUnknown, Text: fmt.Sprintf("not known: the search itself failed, which is a fault of hammer: %v", p)}}
+		}
+	}()
+	for i, l := range j.limits {
+		broken := map[string]*results.Finding{}
+		for n := range found {
+			if f := &found[n]; f.Status == results.Broken && f.Level == results.Must && f.Limit == l.Name {
+				broken[f.Check] = f
+			}
+		}
+		if c := j.causesOf(i, broken); len(c) > 0 {
+			return c
+		}
+	}
+	return nil
+}
+
+// causesOf are those of one limit.
+func (j *Judge) causesOf(i int, broken map[string]*results.Finding) []results.Cause {
+	switch {
+	case broken[CheckEnforced] != nil:
+		return []results.Cause{absent(broken[CheckEnforced])}
+	case broken[CheckIsolation] != nil:
+		return []results.Cause{shared(broken[CheckIsolation])}
+	case broken[CheckUpper] == nil && broken[CheckLower] == nil && broken[CheckWindow] == nil && broken[CheckExact] == nil:
+		return nil
+	}
+	d := newDiagnosis(j.sample, j.limits, i)
+	d.subtle = broken[CheckUpper] == nil && broken[CheckLower] == nil && broken[CheckWindow] == nil
+	return d.causes(j.tally.total())
+}
+
+// causes tries what may explain the sample; the record has so many requests.
+func (d *diagnosis) causes(requests int64) []results.Cause {
+	if _, ok := d.fits(d.limit()); ok && !d.subtle {
+		return nil // what broke the promise came later than the sample
+	}
+	var causes []results.Cause
+	var others []string
+	tried := 0
+	try := func(fault func() (results.Cause, bool)) {
+		if len(causes) == 0 {
+			tried++
+			if c, ok := fault(); ok {
+				causes = append(causes, c)
+			}
+		}
+	}
+	try(d.empty)
+	var fit []explanation
+	if len(causes) == 0 {
+		var n int
+		fit, n = d.explanations()
+		tried += n
+	}
+	for i, x := range fit {
+		causes = append(causes, d.cause(x))
+		if i > 0 {
+			others = append(others, named(x))
+		}
+	}
+	odd := d.breaches()
+	try(d.race)
+	try(func() (results.Cause, bool) { return d.oddMoments(odd) })
+	if len(causes) == 0 {
+		return nil
+	}
+	held := d.held()
+	for i := range causes {
+		causes[i].Limit, causes[i].Tried, causes[i].Only = d.limit().Name, tried, len(causes) == 1
+		causes[i].Explains = float64(held) / float64(max(requests, held, 1))
+	}
+	causes[0].Text += certainty(others, tried, held, requests)
+	if together := d.together(odd); together != "" {
+		causes[0].Reasons = append(causes[0].Reasons, together)
+	}
+	return causes
+}
+
+// explanations are those that the sample does not refute, the likeliest first,
+// and how many were tried.
+func (d *diagnosis) explanations() (fit []explanation, tried int) {
+	promised := d.promised()
+	if tried++; len(d.limits) == 1 {
+		if x, ok := d.sideBySide(); ok {
+			fit = append(fit, x)
+		}
+	}
+	for _, f := range d.order() {
+		tried++
+		d.work = max(d.work, 0) + causeWork // each has its turn, however much the others took
+		if x, ok := d.explain(f); ok && !d.refutes(x) && !dripping(x, fit) && d.holds(x) {
+			fit = append(fit, x)
+		}
+	}
+	if slices.ContainsFunc(fit, func(x explanation) bool { return x.factor != 0 && !x.apart }) {
+		fit = slices.DeleteFunc(fit, func(x explanation) bool { return x.apart }) // one limiter says it more simply
+	}
+	slices.SortStableFunc(fit, func(a, b explanation) int {
+		return cmp.Or(-cmp.Compare(a.rank(promised), b.rank(promised)), -cmp.Compare(a.kept, b.kept), -cmp.Compare(math.Round(a.waits*10), math.Round(b.waits*10)))
+	})
+	return fit, tried
+}
+
+// refutes reports whether an explanation is the promise itself, which only the
+// exact search refutes.
+func (d *diagnosis) refutes(x explanation) bool {
+	return x.family.contract == d.promised() && x.limit.Size() == d.limit().Size() && same(x.limit.Token(), d.limit().Token())
+}
+
+// dripping reports whether an explanation is lumps of one token, where a bucket
+// with the same numbers explains the record as well: that is the same but for
+// what is too small to matter.
+func dripping(x explanation, fit []explanation) bool {
+	return x.family.contract == scenarios.Lumps && x.limit.Rate.Count == 1 && slices.ContainsFunc(fit, func(o explanation) bool {
+		return o.family.contract == scenarios.TokenBucket && o.limit.Burst == x.limit.Burst && same(o.limit.Token(), x.limit.Token())
+	})
+}
+
+// rank is higher where the contract is the promised one, then where refusals
+// told what it would have.
+func (x explanation) rank(promised scenarios.Contract) int {
+	switch {
+	case x.family.contract == promised && x.waits > 0.9:
+		return 2
+	case x.waits > 0.995:
+		return 1
+	}
+	return 0
+}
+
+// order is the promised contract before the others.
+func (d *diagnosis) order() []family {
+	all, promised := families(), d.promised()
+	slices.SortStableFunc(all, func(a, b family) int {
+		rank := func(f family) int {
+			if f.contract == promised {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Compare(rank(a), rank(b))
+	})
+	return all
+}
+
+// promised is the contract of the broken limit, by the name it is tried under.
+func (d *diagnosis) promised() scenarios.Contract {
+	switch c := d.limit().Contract; c {
+	case "", scenarios.GCRA, scenarios.Nginx, scenarios.BestEffort:
+		return scenarios.TokenBucket
+	default:
+		return c
+	}
+}
+
+// holds reports whether an explanation found on a part of the record stands up
+// to all that was kept of it.
+func (d *diagnosis) holds(x explanation) bool {
+	limits := d.with(x.limit)
+	c := newCourt(d.whole.scene, limits)
+	for _, t := range c.all[d.i] {
+		if t.name == x.by.theory {
+			if x.by.at != nil {
+				t = &theory{name: t.name, make: x.by.at(x.by.lo, x.by.hi)}
+			}
+			c.all[d.i] = []*theory{t}
+			break
+		}
+	}
+	return !d.whole.play(c, d.all(), d.i)
+}
+
+// all are the moments of all that was kept of the record.
+func (d *diagnosis) all() []moment {
+	if d.every == nil {
+		d.every = d.whole.moments()
+	}
+	return d.every
+}
+
+// held is how many requests the explanations were held against.
+func (d *diagnosis) held() (n int64) {
+	for i := range d.whole.hits {
+		if h := &d.whole.hits[i]; !d.whole.full || h.to < d.whole.until {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,6 @@
+//go:build race
+
+package assertions
+
+// The race detector makes large tests ten times slower.
+const raced = true
