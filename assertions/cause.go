@@ -128,7 +128,7 @@ func (d *diagnosis) explanations() (fit []explanation, tried int) {
 	for _, f := range d.order() {
 		tried++
 		d.work = max(d.work, 0) + causeWork // each has its turn, however much the others took
-		if x, ok := d.explain(f); ok && !d.refutes(x) && !dripping(x, fit) && d.holds(x) {
+		if x, ok := d.explain(f); ok && !d.refutes(x) && !dripping(x, fit) && (d.holds(x) || d.settles(&x)) {
 			fit = append(fit, x)
 		}
 	}
@@ -208,6 +208,26 @@ func (d *diagnosis) holds(x explanation) bool {
 		}
 	}
 	return !d.whole.play(c, d.all(), d.i)
+}
+
+// settles looks for another phase where the one that was found on a part of the
+// record does not stand up to all of it. It is not done on long records, where
+// it would take too long.
+func (d *diagnosis) settles(x *explanation) (ok bool) {
+	if x.by.at == nil || len(d.whole.hits) > 2*causeHits {
+		return false
+	}
+	limits := d.with(x.limit)
+	for _, t := range newCourt(d.whole.scene, limits).all[d.i] {
+		for _, p := range t.phased {
+			if lo, hi, some := d.whole.explained(d.all(), limits, d.i, p); some {
+				x.by.lo, x.by.hi, x.by.at = lo, hi, p.at
+				x.waits = d.agrees(*x, x.by.middle())
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // all are the moments of all that was kept of the record.

@@ -15,6 +15,7 @@ import (
 	"github.com/ratehammer/ratehammer/cmd/target/virtual"
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/library"
 )
 
 // culprit is a kind of limiter that is not what it is declared to be: a token
@@ -138,7 +139,7 @@ func culprits() []culprit {
 // gives the verdict.
 func suspected(t *testing.T, server virtual.Server, l scenarios.Limit, n virtual.Network, seed uint64, more ...scenarios.Phase) results.Verdict {
 	t.Helper()
-	s, _ := scenarios.Standard(l, scenarios.Circumstances{RTT: 2 * n.OneWay, Seed: seed})
+	s, _ := library.Standard(l, library.Circumstances{RTT: 2 * n.OneWay, Seed: seed})
 	s.Phases = append(s.Phases, more...)
 	plan, err := s.Plan(scenarios.Supply{})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/ratehammer/ratehammer/cmd/target/virtual"
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/library"
 )
 
 // racing is a token bucket that decides before it has counted what it let in
@@ -222,6 +223,6 @@ func TestCausesWithSeveralLimits(t *testing.T) {
 }
 
 func standardPlan(l scenarios.Limit) (scenarios.Plan, error) {
-	s, _ := scenarios.Standard(l, scenarios.Circumstances{RTT: time.Millisecond, Seed: 1})
+	s, _ := library.Standard(l, library.Circumstances{RTT: time.Millisecond, Seed: 1})
 	return s.Plan(scenarios.Supply{})
 }

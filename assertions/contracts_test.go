@@ -9,6 +9,7 @@ import (
 	"github.com/ratehammer/ratehammer/cmd/target/virtual"
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/library"
 )
 
 func algorithm(t testing.TB, text string) limiter.Algorithm {
@@ -57,7 +58,7 @@ func trial(t *testing.T, a limiter.Algorithm, l scenarios.Limit, n virtual.Netwo
 // trialOf fires the standard scenario for a limit at a server and judges it.
 func trialOf(t *testing.T, server virtual.Server, l scenarios.Limit, n virtual.Network, seed uint64) results.Verdict {
 	t.Helper()
-	s, _ := scenarios.Standard(l, scenarios.Circumstances{RTT: 2 * n.OneWay, Seed: seed})
+	s, _ := library.Standard(l, library.Circumstances{RTT: 2 * n.OneWay, Seed: seed})
 	plan, err := s.Plan(scenarios.Supply{})
 	if err != nil {
 		t.Fatal(err)

@@ -67,7 +67,7 @@ type Salvo struct {
 
 // Due is when the i-th of a salvo's requests is due: large salvos leave in
 // groups, as planned volleys do.
-func (s Salvo) Due(i int) int64 { return s.At + int64(i/volleySize)*int64(volleyPause) }
+func (s Salvo) Due(i int) int64 { return s.At + int64(i/VolleySize)*int64(VolleyPause) }
 
 // Answer is what became of one request of a salvo. Where it was neither
 // admitted nor limited, it was lost, not sent, or means something else.
@@ -92,7 +92,7 @@ func (a Attack) window() time.Duration {
 func (a Attack) volley() int { return int(a.Size + a.Size/4 + 3) }
 
 func (a Attack) drain() int {
-	leaves := 30*time.Millisecond + time.Duration(a.Size/volleySize)*volleyPause
+	leaves := 30*time.Millisecond + time.Duration(a.Size/VolleySize)*VolleyPause
 	return int(a.Size+3) + int(min(int64(leaves/max(a.Token, 1)), a.Size))
 }
 

@@ -66,12 +66,16 @@ type Supply struct {
 	Full bool
 }
 
-// Largest volley that is fired at once, and the pause behind it when there are
-// more: each of its requests takes a connection.
+// VolleySize is the largest volley that is fired at once, and VolleyPause the
+// pause behind it when there are more: each of its requests takes a connection.
 const (
-	volleySize  = 250
-	volleyPause = 20 * time.Millisecond
+	VolleySize  = 250
+	VolleyPause = 20 * time.Millisecond
 )
+
+// RequestTime is what a request at once takes of a small machine, generously:
+// another question waits until the volleys of the one before are dealt with.
+const RequestTime = 200 * time.Microsecond
 
 // Plan lays out the scenario on the time axis. Given keys are used again only
 // when their buckets must be full. It errs when a phase wants more keys than
@@ -176,13 +180,13 @@ func (p *planner) keys(ph *Phase) (keys []int32, full int64, err error) {
 
 // volley plans a key's volley and gives the moment of its last shot.
 func (p *planner) volley(phase int32, ph *Phase, key int32, at int64) int64 {
-	for left := ph.Volley; left > 0; left -= volleySize {
+	for left := ph.Volley; left > 0; left -= VolleySize {
 		p.volleys++
-		for range min(left, volleySize) {
+		for range min(left, VolleySize) {
 			p.add(Shot{At: at, Phase: phase, Key: key, Volley: p.volleys, Late: time.Second}, ph)
 		}
-		if left > volleySize {
-			at += int64(volleyPause)
+		if left > VolleySize {
+			at += int64(VolleyPause)
 		}
 	}
 	return at

@@ -110,15 +110,15 @@ func (s *Scenario) attacked() (Limit, error) {
 		return slowest, errors.New("an attack looks for the moment at which more is admitted again, and no limit has a rate")
 	case slowest.Size() < 2:
 		return slowest, errors.New("an attack needs a limit that admits two at once or more: where it admits one, a pace finds what there is to find")
-	case slowest.Size() > mostAttacked:
-		return slowest, fmt.Errorf("an attack fires volleys of all that is admitted at once, and %d are more than can leave together: the most is %d", slowest.Size(), mostAttacked)
+	case slowest.Size() > MostAttacked:
+		return slowest, fmt.Errorf("an attack fires volleys of all that is admitted at once, and %d are more than can leave together: the most is %d", slowest.Size(), MostAttacked)
 	}
 	return slowest, nil
 }
 
-// mostAttacked is how much a limit may admit at once that is attacked: that
+// MostAttacked is how much a limit may admit at once that is attacked: that
 // many requests leave within a second.
-const mostAttacked = 10_000
+const MostAttacked = 10_000
 
 func (p *Phase) check(seen map[string]bool) error {
 	fires := 0

@@ -52,7 +52,7 @@ func (a *Attacker) found(edge span) {
 }
 
 // readying is how much notice a volley needs.
-func readying(n int) time.Duration { return 10*time.Millisecond + time.Duration(n)*requestTime }
+func readying(n int) time.Duration { return 10*time.Millisecond + time.Duration(n)*RequestTime }
 
 // measured knows how many came at the edge, k, and so, by the rate, when the
 // next will: a window's whole number, or a lump. One at a time means that there
@@ -97,8 +97,8 @@ func (a *Attacker) opened() {
 // tokens of the next window, which the volley after it would have taken.
 func (a *Attacker) strike() {
 	n := a.attack.volley()
-	lead := 2*time.Millisecond + a.blur() + time.Duration(n)*requestTime/2 + a.trip()*time.Duration(1+a.round)
-	lead = min(lead, a.period/4) + time.Duration((n-1)/volleySize)*volleyPause
+	lead := 2*time.Millisecond + a.blur() + time.Duration(n)*RequestTime/2 + a.trip()*time.Duration(1+a.round)
+	lead = min(lead, a.period/4) + time.Duration((n-1)/VolleySize)*VolleyPause
 	a.ahead(a.edge.from+int64(a.period-lead), a.latest+int64(reaction))
 	a.plan(before, a.edge.from+int64(a.period-lead), n)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ratehammer/ratehammer/probes"
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/library"
 )
 
 // check are the flags of hammer check.
@@ -22,6 +23,8 @@ type check struct {
 	seed    uint64
 	budget  time.Duration
 	defects []string
+
+	thorough bool
 }
 
 func newCheck(c *console) *cobra.Command {
@@ -31,8 +34,9 @@ func newCheck(c *console) *cobra.Command {
 		Short: "Check a limiter against its promise",
 		Long: `Checks whether the limiter at URL keeps the promise given by --burst and --rate,
 with the standard scenario: volleys at rest, pressure, rests, a pace just below
-and just above the rate, obedience to Retry-After, and pairs of keys. It takes
-as long as the promise needs for an error of 1 % in the rate to be seen.
+and just above the rate, obedience to Retry-After, pairs of keys, and attacks on
+the edges that there should not be. It takes as long as the promise needs for an
+error of 1 % in the rate to be seen.
 
 Without URL it starts the reference server inside this process and checks that.
 
@@ -51,6 +55,7 @@ Without URL it starts the reference server inside this process and checks that.
 	o.saving.addFlags(f)
 	f.Uint64Var(&o.seed, "seed", 1, "of everything random in the plan")
 	f.DurationVar(&o.budget, "for", 5*time.Minute, "how long the run may take at most")
+	f.BoolVar(&o.thorough, "thorough", false, "fire the least set of traps that finds every kind of fault (hammer list), instead of the standard scenario")
 	f.StringArrayVar(&o.defects, "defect", nil, "make the reference server wrong, as 'off-by-one{delta=1}'; only without URL; may be repeated")
 	return cmd
 }
@@ -138,9 +143,13 @@ func (o *check) fireAt(ctx context.Context, s *session, target probes.Target, li
 	if preflight.First == results.Limited && s.supply.fresh {
 		s.notes = append(s.notes, fmt.Sprintf("the very first request of a fresh key was refused: perhaps %v is not what the limiter tells clients apart by", limit.Key))
 	}
-	circumstances := scenarios.Circumstances{RTT: preflight.RTT, Keys: len(s.supply.Given), Budget: o.budget, Wanted: wanted, Seed: o.seed}
-	standard, left := scenarios.Standard(limit, circumstances)
-	s.notes = append(s.notes, scenarios.Foresee(limit, circumstances)...)
+	circumstances := library.Circumstances{RTT: preflight.RTT, Keys: len(s.supply.Given), Budget: o.budget, Wanted: wanted, Seed: o.seed}
+	draw := library.Standard
+	if o.thorough {
+		draw = library.Thorough
+	}
+	standard, left := draw(limit, circumstances)
+	s.notes = append(s.notes, library.Foresee(limit, circumstances)...)
 	standard.Target, standard.Request, standard.Timeout, standard.LateBy = target.URL, target.Request, target.Timeout, o.promise.lateBy
 	s.notes = append(s.notes, omissions(left, o.budget)...)
 	s.scenario = &standard
@@ -148,7 +157,7 @@ func (o *check) fireAt(ctx context.Context, s *session, target probes.Target, li
 }
 
 // omissions says what the standard scenario had to leave out.
-func omissions(left []scenarios.Omission, budget time.Duration) (notes []string) {
+func omissions(left []library.Omission, budget time.Duration) (notes []string) {
 	for _, o := range left {
 		if o.Needs > 0 {
 			notes = append(notes, fmt.Sprintf("left out for time: %s, so this would go unseen: %s; it needs --for %v (now %v)", o.Track, o.Loses, o.Needs.Round(time.Second)+time.Second, budget))

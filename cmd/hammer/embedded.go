@@ -15,14 +15,7 @@ import (
 // embed starts the reference server inside this process, with the limit that is
 // promised, or the default one, and the defects asked for.
 func embed(l *scenarios.Limit, defects []string) (*server.Server, string, error) {
-	if has, _ := l.Contract.Numbers(); l.Burst == 0 && l.Rate.Count == 0 {
-		if has.Burst {
-			l.Burst = 10
-		}
-		if has.Rate {
-			l.Rate = scenarios.Rate{Count: 5, Per: time.Second}
-		}
-	}
+	fillIn(l)
 	if _, _, err := complete(*l, nil); err != nil {
 		return nil, "", err
 	}
@@ -52,6 +45,20 @@ func embed(l *scenarios.Limit, defects []string) (*server.Server, string, error)
 		return nil, "", &probes.Hinted{Err: err, Hint: "defects are listed by: target serve --help"}
 	}
 	return s, said, nil
+}
+
+// fillIn gives a limit without numbers those of the reference server.
+func fillIn(l *scenarios.Limit) {
+	has, _ := l.Contract.Numbers()
+	if l.Burst > 0 || l.Rate.Count > 0 {
+		return
+	}
+	if has.Burst {
+		l.Burst = 10
+	}
+	if has.Rate {
+		l.Rate = scenarios.Rate{Count: 5, Per: time.Second}
+	}
 }
 
 // modeOf is the reference server's limiter that makes a promise.

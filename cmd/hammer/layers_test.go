@@ -15,6 +15,7 @@ const module = "github.com/ratehammer/ratehammer/"
 var mayImport = map[string][]string{
 	"scenarios":           {"scenarios/document"},
 	"scenarios/document":  {},
+	"scenarios/library":   {"scenarios"},
 	"results":             {},
 	"results/store":       {"results"},
 	"results/store/lines": {"results"},
@@ -22,7 +23,7 @@ var mayImport = map[string][]string{
 	"probes":              {"scenarios", "results"},
 	"assertions":          {"scenarios", "results"},
 	"internal/lab":        {},
-	"cmd/hammer":          {"scenarios", "scenarios/document", "results", "results/...", "probes", "assertions", "cmd/target/..."},
+	"cmd/hammer":          {"scenarios", "scenarios/...", "results", "results/...", "probes", "assertions", "cmd/target/..."},
 	"cmd/target":          {"scenarios", "scenarios/document", "cmd/target/..."},
 	"cmd/target/mode":     {"scenarios", "scenarios/document"},
 	"cmd/target/limiter":  {"scenarios", "cmd/target/mode"},

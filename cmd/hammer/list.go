@@ -2,19 +2,29 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ratehammer/ratehammer/assertions"
 	"github.com/ratehammer/ratehammer/results/report"
-	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/library"
 )
 
 // listing is what hammer list says, in JSON.
 type listing struct {
 	Version   int     `json:"version"`
-	Scenarios []entry `json:"scenarios"`
+	Scenarios []trap  `json:"scenarios"`
 	Checks    []entry `json:"checks"`
+}
+
+// trap is a part of the scenarios that are drawn from a promise.
+type trap struct {
+	entry
+	Finds    []library.Kind `json:"finds"`
+	Regular  bool           `json:"regular"`  // part of hammer check without --thorough
+	Requests int            `json:"requests"` // at most, for the promise that is asked about
+	Seconds  float64        `json:"seconds"`
 }
 
 type entry struct {
@@ -23,32 +33,60 @@ type entry struct {
 }
 
 func newList(c *console) *cobra.Command {
-	return &cobra.Command{
+	var p promise
+	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the built-in scenarios and the assertions",
-		Long:  "Lists what the standard scenario is made of, and every assertion, each with a sentence.\n\n" + exitCodes,
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			l := listing{Version: report.SchemaVersion}
-			for _, t := range scenarios.Tracks() {
-				l.Scenarios = append(l.Scenarios, entry{t.Name, t.Says})
-			}
-			for _, a := range assertions.All() {
-				l.Checks = append(l.Checks, entry{a.ID, a.Says})
-			}
-			if c.json {
-				return report.JSON(c.out, l)
-			}
-			fmt.Fprintln(c.out, "Scenarios: hammer check fires all of them")
-			print := func(e entry) { fmt.Fprintf(c.out, "  %-22s %s\n", e.ID, e.Say) }
-			for _, e := range l.Scenarios {
-				print(e)
-			}
-			fmt.Fprintln(c.out, "\nAssertions: every run is judged by all of them")
-			for _, e := range l.Checks {
-				print(e)
-			}
-			return nil
-		},
+		Short: "List the traps that scenarios are made of, and the assertions",
+		Long: `Lists the traps that hammer check fires, with what each finds, and what it costs
+at most for a promise: burst 10 and 5/s, or the one that is given. And every
+assertion, each with a sentence.
+
+` + exitCodes,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return list(c, p) },
 	}
+	cmd.Flags().SortFlags = false
+	p.addFlags(cmd.Flags())
+	return cmd
+}
+
+func list(c *console, p promise) error {
+	l, wanted, err := p.template()
+	if err != nil {
+		return err
+	}
+	fillIn(&l)
+	if _, _, err := complete(l, nil); err != nil {
+		return err
+	}
+	out := listing{Version: report.SchemaVersion}
+	prices := library.Prices(l, library.Circumstances{Wanted: wanted})
+	for _, t := range library.Traps() {
+		if price, ok := prices[t.Name]; ok {
+			out.Scenarios = append(out.Scenarios, trap{entry{t.Name, t.Says}, t.Finds, t.Regular, price.Requests, price.Length.Seconds()})
+		}
+	}
+	for _, a := range assertions.All() {
+		out.Checks = append(out.Checks, entry{a.ID, a.Says})
+	}
+	if c.json {
+		return report.JSON(c.out, out)
+	}
+	fmt.Fprintf(c.out, "Traps for %v: hammer check fires those with a *, and with --thorough the least set that finds all\n", l)
+	for _, t := range out.Scenarios {
+		mark := " "
+		if t.Regular {
+			mark = "*"
+		}
+		var kinds []string
+		for _, k := range t.Finds {
+			kinds = append(kinds, string(k))
+		}
+		fmt.Fprintf(c.out, "%s %-10s at most %d requests in %.1f s: %s\n             finds %s\n", mark, t.ID, t.Requests, t.Seconds, t.Say, strings.Join(kinds, "; "))
+	}
+	fmt.Fprintln(c.out, "\nAssertions: every run is judged by all of them")
+	for _, e := range out.Checks {
+		fmt.Fprintf(c.out, "  %-22s %s\n", e.ID, e.Say)
+	}
+	return nil
 }

@@ -7,16 +7,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/library"
 )
 
 // planFlags are the flags of hammer plan.
 type planFlags struct {
-	promise promise
-	seed    uint64
-	budget  time.Duration
-	rtt     time.Duration
-	keys    int
-	yaml    bool
+	promise  promise
+	seed     uint64
+	budget   time.Duration
+	rtt      time.Duration
+	keys     int
+	yaml     bool
+	thorough bool
 }
 
 func newPlan(c *console) *cobra.Command {
@@ -40,6 +42,7 @@ phase and its key. The same scenario and seed print the same bytes.
 	f.DurationVar(&o.budget, "for", 5*time.Minute, "how long the run may take at most")
 	f.DurationVar(&o.rtt, "rtt", time.Millisecond, "round trip that the standard scenario is fitted to; hammer check measures it")
 	f.IntVar(&o.keys, "given-keys", 0, "how many keys the server knows; 0: any number is invented")
+	f.BoolVar(&o.thorough, "thorough", false, "plan the least set of traps that finds every kind of fault, instead of the standard scenario")
 	f.BoolVar(&o.yaml, "yaml", false, "print the scenario as a file for hammer run instead of its shots")
 	return cmd
 }
@@ -84,7 +87,11 @@ func (o *planFlags) scenario(c *console, args []string) (*scenarios.Scenario, er
 	if _, _, err := complete(l, nil); err != nil {
 		return nil, err
 	}
-	s, left := scenarios.Standard(l, scenarios.Circumstances{RTT: o.rtt, Keys: o.keys, Budget: o.budget, Wanted: wanted, Seed: o.seed})
+	draw := library.Standard
+	if o.thorough {
+		draw = library.Thorough
+	}
+	s, left := draw(l, library.Circumstances{RTT: o.rtt, Keys: o.keys, Budget: o.budget, Wanted: wanted, Seed: o.seed})
 	for _, n := range omissions(left, o.budget) {
 		c.sayf("%s", n)
 	}

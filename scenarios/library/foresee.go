@@ -1,24 +1,24 @@
-package scenarios
+package library
 
 import (
 	"fmt"
 	"time"
+
+	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // Foresee says, before anything is fired, what cannot be seen of a limit under
 // these circumstances, and what would help; nil: an error of the wanted size will
 // be seen on both sides, as far as can be said beforehand.
-func Foresee(l Limit, c Circumstances) (says []string) {
+func Foresee(l scenarios.Limit, c Circumstances) (says []string) {
 	if l.Rate.Count == 0 {
 		return nil
 	}
-	if c.Wanted == 0 {
-		c.Wanted = DefaultWanted
-	}
-	d := designer{limit: l, size: l.Size(), c: c, token: l.Token(), fill: l.Fill()}
+	d := newDesign(l, c)
+	c = d.c
 	unsharp := c.RTT + l.Slack.Quantum
 	length, gap := d.polls()
-	if l.Contract.clumps() && l.Rate.Tokens(unsharp) >= l.Size() {
+	if clumps(l.Contract) && l.Rate.Tokens(unsharp) >= l.Size() {
 		says = append(says, fmt.Sprintf("no refusal can be proven wrong from here: in a round trip of %v %d tokens come, and the bucket holds %d; fire from nearer the limiter, or on a key with a larger burst",
 			c.RTT.Round(100*time.Microsecond), l.Rate.Tokens(unsharp), l.Size()))
 	}
@@ -31,7 +31,7 @@ func Foresee(l Limit, c Circumstances) (says []string) {
 		says = append(says, fmt.Sprintf("an error in the period of %v will be seen from about %.1f %% on, and %.2g %% is asked for: a round trip of %v blurs both of its ends, and it adds up over no more than one; fire from nearer the limiter, or ask for less with --resolution",
 			l.Rate.Per, float64(sight(l.Rate.Per))/10_000, float64(c.Wanted)/10_000, c.RTT.Round(100*time.Microsecond)))
 	case length < 2*d.token || sight(length) > c.Wanted:
-		without := d
+		without := *d
 		without.c.Budget = 0
 		needed, _ := without.polls()
 		seen := fmt.Sprintf("an error in the rate will be seen from about %.1f %% on", float64(sight(length))/10_000)
@@ -46,9 +46,9 @@ func Foresee(l Limit, c Circumstances) (says []string) {
 
 // clumps reports whether what is admitted in one round trip may be explained by
 // decisions that were made all at once.
-func (c Contract) clumps() bool {
+func clumps(c scenarios.Contract) bool {
 	switch c {
-	case "", TokenBucket, GCRA, Nginx, Lumps:
+	case "", scenarios.TokenBucket, scenarios.GCRA, scenarios.Nginx, scenarios.Lumps:
 		return true
 	}
 	return false

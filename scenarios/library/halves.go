@@ -1,0 +1,38 @@
+package library
+
+import (
+	"time"
+
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// halves asks a window for half of what it holds, half a window later for the
+// rest, and when the first half is a window old for all: a window that a request
+// opens has begun anew and admits all of it, a sliding one half. Where the
+// windows lie on a grid it depends on where, so there are keys a seventh of a
+// window apart. A bucket does neither; the time that it takes to fill is a window.
+func halves() Trap {
+	return Trap{
+		Name: "halves", Says: "half of what a window holds, the rest half a window later, and all again when the first half is a window old",
+		Finds: []Kind{Forgetful}, Keys: 1, Regular: true,
+		Asks: func(l scenarios.Limit) bool { return hasRate(l) && l.Size() > 1 },
+		phases: func(d *design) (t track) {
+			half, window, n := int(min(d.size/2, scenarios.VolleySize)), d.fill, d.share(2)
+			if d.limit.Contract.Forgets() {
+				window, n = d.limit.Rate.Per, d.share(7)
+			}
+			late := d.limit.Slack.Grace(window) + 2*d.c.RTT + 20*time.Millisecond
+			if d.c.Keys > 0 {
+				n = 1
+			}
+			keys := scenarios.Keys{Fresh: n}
+			t.length = window*2 + late + 100*time.Millisecond
+			t.phases = []scenarios.Phase{
+				{Name: "first-half", Volley: half, Keys: keys, Every: window / 7},
+				{Name: "second-half", Rest: window / 2, Volley: int(d.size) - half, Keys: scenarios.Keys{Of: "first-half"}, Every: window / 7},
+				{Name: "first-again", Rest: window + late, Volley: d.over(), Keys: scenarios.Keys{Of: "first-half"}, Every: window / 7},
+			}
+			return t
+		},
+	}
+}

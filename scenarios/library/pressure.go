@@ -1,0 +1,87 @@
+package library
+
+import (
+	"time"
+
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+func pressure() Trap {
+	return Trap{
+		Name: "pressure", Says: "a drained key polled densely and for long: tokens come when the rate says, neither earlier nor later",
+		Finds: []Kind{WrongRate, Lumpy, CostlyRefusal, Lockout}, Keys: 1, Asks: hasRate, Regular: true,
+		phases: func(d *design) track { return d.press("drain", "pressure") },
+	}
+}
+
+// press drains keys, and polls them.
+func (d *design) press(drained, name string) track {
+	length, gap := d.polls()
+	return track{
+		length: length + 100*time.Millisecond,
+		phases: []scenarios.Phase{
+			{Name: drained, Volley: d.drain(), Keys: scenarios.Keys{Fresh: d.polled()}},
+			{Name: name, Rest: d.after(), Pace: scenarios.Rate{Count: 1, Per: gap}, Count: int(length / gap), Keys: scenarios.Keys{Of: drained}},
+		},
+	}
+}
+
+// polled is how many keys are put under pressure. An answer that is lost may
+// have cost a token, which one key can hide an error behind; through a network,
+// where that happens, there are several.
+func (d *design) polled() int {
+	if d.c.Keys == 0 && d.c.RTT >= 2*time.Millisecond {
+		return 3
+	}
+	return 1
+}
+
+// polls is how long the pressure lasts, and the time from one poll to the next:
+// so dense, and for so long, that an error of the wanted size in the rate moves
+// an admission by more than the time between two polls, the round trip and the
+// limiter's clock step together.
+func (d *design) polls() (length, gap time.Duration) {
+	wanted := max(d.c.Wanted-max(d.limit.Slack.Over, d.limit.Slack.Under), d.c.Wanted/4)
+	unsharp := d.c.RTT + d.limit.Slack.Quantum
+	least := 4 * time.Second // long enough to meet what happens once a second
+	if d.token < 5*time.Millisecond {
+		least = 2 * time.Second
+	}
+	length = max(least, 4*scale(unsharp, 1_000_000, wanted), 3*d.token)
+	// What an error adds up over: all of it, or, where a limiter remembers no
+	// more than a period, that.
+	lever := length
+	switch has, _ := d.limit.Contract.Numbers(); {
+	case d.limit.Contract.Forgets():
+		length = max(length, 4*d.limit.Rate.Per)
+		lever = d.limit.Rate.Per
+	case has.Align: // both ends of a period are blurred by the polls
+		length = max(length*3/2, 4*d.limit.Rate.Per)
+		lever = length
+	}
+	if d.size == 1 { // each token is a trial of its own, see below
+		length = max(length, min(40*d.token, 10*time.Second))
+	}
+	if room := d.room(); room > 0 && length > room {
+		length = max(room, time.Second)
+	}
+	gap = min(scale(min(lever, length), wanted, 2_000_000)-unsharp, d.token*2/3)
+	if d.size == 1 {
+		// A bucket of one is full as soon as it has a token, and what comes
+		// then is lost: every single token has to be asked for in time.
+		gap = min(gap, max(d.token/100, unsharp/2))
+	}
+	// Not a round part of a token's time: the polls shall meet every phase of it.
+	return length, max(scale(gap, 987, 1013), unsharp/4, 50*time.Microsecond, length/20_000)
+}
+
+// room is how long the pressure may last within the budget.
+func (d *design) room() time.Duration {
+	switch {
+	case d.c.Budget == 0:
+		return 0
+	case d.c.Keys == 0:
+		return d.c.Budget - 700*time.Millisecond
+	}
+	return d.c.Budget - 2*d.fill - time.Second
+}
