@@ -146,6 +146,7 @@ func TestCausesOfFaults(t *testing.T) {
 			w.limit.Slack = scenarios.DefaultSlack()
 			tt.fault(&w.server)
 			w.fire(w.standard())
+			w.causes = true
 			v := w.judge(t, Options{Fresh: true})
 			if len(v.Causes) == 0 || v.Causes[0].ID != tt.want {
 				t.Errorf("%s, seed %d: got %+v, want %s", tt.name, seed, v.Causes, tt.want)
@@ -162,13 +163,15 @@ func TestCausesOfFaults(t *testing.T) {
 func TestCausesAreNotForced(t *testing.T) {
 	w := newWorld(1, promised(10, 5, time.Second), 300*time.Microsecond)
 	w.fire(w.standard())
+	w.causes = true
 	if v := w.judge(t, Options{Fresh: true}); v.Status != results.Kept || v.Causes != nil {
 		t.Errorf("got %v with causes %v, want kept with none", v.Status, v.Causes)
 	}
 	w = newWorld(1, promised(10, 5, time.Second), 300*time.Microsecond)
 	w.server.burst++
 	w.fire(w.standard())
-	if v := w.judge(t, Options{Fresh: true, NoCauses: true}); v.Status != results.Broken || v.Causes != nil {
+	w.causes = false
+	if v := w.judge(t, Options{Fresh: true}); v.Status != results.Broken || v.Causes != nil {
 		t.Errorf("got %v with causes %v, want broken with none", v.Status, v.Causes)
 	}
 }

@@ -7,8 +7,9 @@ import (
 )
 
 // halves asks a window for half of what it holds, half a window later for the
-// rest, and when the first half is a window old for all: a window that a request
-// opens has begun anew and admits all of it, a sliding one half. Where the
+// rest, and when the first half is a window old for one, which opens the next
+// window where a request does, and then for all: a window that was opened admits
+// all of it, a sliding one half. Where the
 // windows lie on a grid it depends on where, so there are keys a seventh of a
 // window apart. A bucket does neither; the time that it takes to fill is a window.
 func halves() Trap {
@@ -26,11 +27,13 @@ func halves() Trap {
 				n = 1
 			}
 			keys := scenarios.Keys{Fresh: n}
-			t.length = window*2 + late + 100*time.Millisecond
+			all := window + late + 3*d.c.RTT + 10*time.Millisecond
+			t.length = window + all + 100*time.Millisecond
 			t.phases = []scenarios.Phase{
 				{Name: "first-half", Volley: half, Keys: keys, Every: window / 7},
 				{Name: "second-half", Rest: window / 2, Volley: int(d.size) - half, Keys: scenarios.Keys{Of: "first-half"}, Every: window / 7},
-				{Name: "first-again", Rest: window + late, Volley: d.over(), Keys: scenarios.Keys{Of: "first-half"}, Every: window / 7},
+				{Name: "opener", Rest: window + late, Volley: 1, Keys: scenarios.Keys{Of: "first-half"}, Every: window / 7},
+				{Name: "first-again", Rest: all, Volley: d.over(), Keys: scenarios.Keys{Of: "first-half"}, Every: window / 7},
 			}
 			return t
 		},
