@@ -3,7 +3,7 @@
 GO ?= go
 PACKAGES = ./...
 
-.PHONY: build test check lint bench busy causes tools
+.PHONY: build test check lint bench busy matrix causes tools
 
 build:
 	$(GO) build -o bin/ ./cmd/hammer ./cmd/target
@@ -50,6 +50,12 @@ busy:
 # distances: how often the right one is named.
 causes:
 	HAMMER_CAUSES=100 $(GO) test -count=1 -timeout 60m -v -run TestCausesAreNamed ./assertions
+
+# Each fault of a bucket, each contract under its neighbour's, and each right
+# algorithm under its own, on so many seeds.
+SEEDS ?= 100
+matrix:
+	HAMMER_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 300m -v -run 'TestMutantsAreCaught|TestNeighboursAreBroken|TestRightAlgorithmsAreNeverAccused' ./assertions
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 5x $(PACKAGES)

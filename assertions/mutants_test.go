@@ -14,7 +14,7 @@ import (
 )
 
 // mutantSeeds is an environment variable: how many seeds each cell of the
-// matrices below is tried on. make matrix sets it to 100.
+// matrices below is tried on. make matrix sets it.
 const mutantSeeds = "HAMMER_SEEDS"
 
 func seeds(few int) uint64 {
