@@ -110,7 +110,8 @@ func (d *diagnosis) causes(requests int64) []results.Cause {
 		causes[i].Explains = float64(held) / float64(max(requests, held, 1))
 	}
 	causes[0].Text += certainty(others, tried, held, requests)
-	if together := d.together(odd); together != "" {
+	// A limit that explains all needs no event that happened to the server.
+	if together := d.together(odd); together != "" && len(fit) == 0 {
 		causes[0].Reasons = append(causes[0].Reasons, together)
 	}
 	return causes

@@ -184,6 +184,7 @@ func (j *Judge) demand(f *results.Finding, all []results.Resolution) {
 		promised := l.Rate.PerSecond()
 		r := all[i]
 		switch {
+		case r.Refuted: // and what is kept beside it is kept
 		case f.Check == CheckUpper && !reaches(r.RateHigh, promised, j.opts.Wanted),
 			f.Check == CheckLower && !reaches(r.RateLow, promised, j.opts.Wanted):
 			f.Status = results.Inconclusive

@@ -26,6 +26,9 @@ func (s *sample) resolution(limits []scenarios.Limit, i int, wanted int64) resul
 	r := resolution{s, s.moments(), limits, i}
 	l := limits[i]
 	out := results.Resolution{Limit: l.Name, WantedPct: float64(wanted) / 10_000}
+	if out.Refuted = r.refutes(l); out.Refuted {
+		return out
+	}
 	out.BurstLow, out.BurstHigh = r.size(-1), r.size(+1)
 	if l.Rate.Count == 0 {
 		return out

@@ -109,7 +109,7 @@ type Resolution struct {
 	RateHigh  *float64 `json:"rate_high"`  // this rate or more is refuted
 	RatePct   *float64 `json:"rate_pct"`   // the larger distance of the two from the promised rate, in percent; absent: one side is open
 	WantedPct float64  `json:"wanted_pct"` // what was asked for
-	Limiting  string   `json:"limiting,omitempty"`
+	Refuted   bool     `json:"refuted,omitempty"` // the promise itself is, so that no error in it can be looked for
 }
 
 // Verdict is the conclusion of a run: what its findings come to.

@@ -123,6 +123,9 @@ func (p *planner) phase(i int32, ph *Phase) error {
 		p.end = max(p.end, at)
 		return nil
 	}
+	if err := p.fits(ph); err != nil {
+		return err
+	}
 	keys, full, err := p.keys(ph)
 	if err != nil {
 		return err
@@ -149,6 +152,23 @@ func (p *planner) phase(i int32, ph *Phase) error {
 		}
 		p.ready[key] = last + int64(p.fill) + int64(p.fill/50) + int64(100*time.Millisecond)
 		p.end = max(p.end, last)
+	}
+	return nil
+}
+
+// mostShots is how many requests can be planned: more would take gigabytes before
+// the first one is sent.
+const mostShots = 5_000_000
+
+// fits is an error where a phase comes to more than can be planned.
+func (p *planner) fits(ph *Phase) error {
+	keys := int64(ph.Keys.Fresh)
+	if ph.Keys.Of != "" {
+		keys = int64(len(p.byPhase[ph.Keys.Of]))
+	}
+	each := max(int64(ph.Volley), int64(ph.Count), 1)
+	if left := mostShots - int64(len(p.plan.Shots)); each > left/max(keys, 1) {
+		return fmt.Errorf("%d requests on each of %d keys are more than can be planned in one run: at most %d", each, keys, mostShots)
 	}
 	return nil
 }

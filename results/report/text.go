@@ -120,6 +120,9 @@ func outcomes(n results.Run) string {
 
 // resolved says which errors the run would have caught.
 func resolved(r results.Resolution) string {
+	if r.Refuted {
+		return "none: the promise itself is refuted"
+	}
 	burst, rate := "no error in the burst would have been caught", "no error in the rate would have been caught"
 	switch {
 	case r.BurstLow != nil && r.BurstHigh != nil:
