@@ -10,6 +10,11 @@ import (
 // moments a period apart. The first of them is known to within an interval, and
 // so are all others; with the limiter's clock they drift against ours.
 //
+// Where a key's first request counts them, a bucket that is full again may be as
+// good as new, and count them from its next request. Nobody tells whether it
+// does, so from the first request on that may have found it full nothing is
+// concluded any more.
+//
 // It is the staircase and the pessimist with a refill that comes in steps. Where
 // those reckon r(c-a), this one counts the lumps that may have fallen after a and
 // up to c for the upper bound, and those that must have for the lower one: at a
@@ -20,6 +25,7 @@ type lumped struct {
 	lo, hi        int64 // ticks: one lump fell at some moment between
 	own           bool  // lumps are counted from the key's first request, whose moment lo and hi enclose
 	pinned        bool  // lo and hi are known
+	loose         bool  // the bucket may have been full again, and lumps be counted from then on: nothing is concluded any more
 
 	steps []lumpStep
 	load  int64 // the heaviest window: cost minus what may have fallen in it
@@ -83,6 +89,7 @@ func (l *lumped) start(x *brief) {
 	if !l.begun {
 		l.begun, l.debt, l.full = true, l.mayBy(x.from), x.from
 	}
+	l.loosen(x)
 	if !x.torn {
 		l.open(x.from)
 	}
@@ -94,6 +101,16 @@ func (l *lumped) start(x *brief) {
 		l.refusals++
 	}
 	l.note(x.from)
+}
+
+// loosen gives up if the request may find the bucket full, and is not the first.
+func (l *lumped) loosen(x *brief) {
+	if !l.own || l.mayBy(x.to) == 0 {
+		return
+	}
+	if n := len(l.steps); n == 0 || l.steps[n-1].value <= l.mayBy(x.to) {
+		l.loose = true
+	}
 }
 
 // open makes the start of a request a step of the staircase, if it is one.
@@ -124,7 +141,7 @@ func (l *lumped) end(x *brief) (r room) {
 	if l.refusals--; l.refusals == 0 {
 		l.lows = l.lows[:0]
 	}
-	return room{judged: true, wrong: least >= x.cost, left: float64(least), of: float64(l.burst), since: l.full}
+	return room{judged: !l.loose, wrong: !l.loose && least >= x.cost, left: float64(least), of: float64(l.burst), since: l.full}
 }
 
 // close ends a request on the staircase.
@@ -142,7 +159,7 @@ func (l *lumped) close(x *brief) {
 			l.steps = append(l.steps[:g+1], l.steps[g+2:]...)
 		}
 		last := l.steps[len(l.steps)-1]
-		if load := last.value - l.mayBy(x.to); !l.any || load > l.load {
+		if load := last.value - l.mayBy(x.to); !l.loose && (!l.any || load > l.load) {
 			l.load, l.from, l.to, l.any = load, last.at, x.to, true
 		}
 	}

@@ -9,13 +9,14 @@ import (
 
 // bruteLumped asks whether any moments of decision, in any order, and any fate
 // of the unknown requests make a bucket with lumps at phase + m*period give the
-// record; phase < 0: lumps are counted from the first decision.
-func bruteLumped(h []brief, period, lump, burst, phase int64) bool {
+// record; phase < 0: lumps are counted from the first decision, and with anew from
+// each that finds the bucket full.
+func bruteLumped(h []brief, period, lump, burst, phase int64, anew bool) bool {
 	at := make([]int64, len(h))
 	var choose func(i int) bool
 	choose = func(i int) bool {
 		if i == len(h) {
-			return lumpedOrder(h, at, period, lump, burst, phase)
+			return lumpedOrder(h, at, period, lump, burst, phase, anew)
 		}
 		for d := h[i].from; d <= h[i].to; d++ {
 			at[i] = d
@@ -28,7 +29,7 @@ func bruteLumped(h []brief, period, lump, burst, phase int64) bool {
 	return choose(0)
 }
 
-func lumpedOrder(h []brief, at []int64, period, lump, burst, phase int64) bool {
+func lumpedOrder(h []brief, at []int64, period, lump, burst, phase int64, anew bool) bool {
 	order := sortedBy(at)
 	type state struct {
 		level, last, phase int64
@@ -51,6 +52,9 @@ func lumpedOrder(h []brief, at []int64, period, lump, burst, phase int64) bool {
 			}
 			fell := floorDiv(d-n.phase, period) - floorDiv(n.last-n.phase, period)
 			n.level, n.last = min(burst, n.level+fell*lump), d
+			if anew && n.level == burst {
+				n.phase = d
+			}
 			fits := n.level >= x.cost
 			ok := false
 			if fits && x.outcome != results.Limited {
@@ -96,7 +100,7 @@ func TestLumpedNeverAccusesWrongly(t *testing.T) {
 				}
 			}
 			wrong = wrong || l.heaviest().over
-			possible := bruteLumped(h, period, lump, burst, phase)
+			possible := bruteLumped(h, period, lump, burst, phase, false) || first && bruteLumped(h, period, lump, burst, phase, true)
 			if wrong {
 				accused++
 			}

@@ -30,7 +30,7 @@ func TestDiskFullWhileRecording(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer s.Close()
 	file := filepath.Join(t.TempDir(), "long.yaml")
-	src := "target: " + s.URL + "\nlimit: {burst: 10, rate: 5/s}\nphases: [{name: long, pace: 500/s, for: 30s, keys: 3}]\n"
+	src := "target: " + s.URL + "\nlimit: {burst: 10, rate: 5/s}\nphases: [{name: long, pace: 300/s, for: 60s}]\n"
 	if err := os.WriteFile(file, []byte(src), 0o644); err != nil {
 		t.Fatal(err)
 	}
