@@ -103,12 +103,12 @@ type Finding struct {
 // not refuted at any value tried.
 type Resolution struct {
 	Limit     string   `json:"limit"`
-	BurstLow  *int64   `json:"burst_low"`  // a bucket of this burst or less is refuted
-	BurstHigh *int64   `json:"burst_high"` // a bucket of this burst or more is refuted
-	RateLow   *float64 `json:"rate_low"`   // tokens a second: this rate or less is refuted
-	RateHigh  *float64 `json:"rate_high"`  // this rate or more is refuted
-	RatePct   *float64 `json:"rate_pct"`   // the larger distance of the two from the promised rate, in percent; absent: one side is open
-	WantedPct float64  `json:"wanted_pct"` // what was asked for
+	BurstLow  *int64   `json:"burst_low"`         // a bucket of this burst or less is refuted
+	BurstHigh *int64   `json:"burst_high"`        // a bucket of this burst or more is refuted
+	RateLow   *float64 `json:"rate_low"`          // tokens a second: this rate or less is refuted
+	RateHigh  *float64 `json:"rate_high"`         // this rate or more is refuted
+	RatePct   *float64 `json:"rate_pct"`          // the larger distance of the two from the promised rate, in percent; absent: one side is open
+	WantedPct float64  `json:"wanted_pct"`        // what was asked for
 	Refuted   bool     `json:"refuted,omitempty"` // the promise itself is, so that no error in it can be looked for
 }
 
