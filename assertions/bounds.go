@@ -230,7 +230,11 @@ func (b *bounds) placed(i int) string {
 		case t.phased != nil:
 			for _, p := range t.phased {
 				if lo, _, ok := head.explained(m, b.court.limits, i, p); ok {
-					says = append(says, fmt.Sprintf("%s (such as phase %s)", strings.TrimSpace(text+" "+p.name), duration(lo*b.court.tick)))
+					said := strings.TrimSpace(text + " " + p.name)
+					if p.period > 0 {
+						said += fmt.Sprintf(" (such as phase %s)", duration(lo*b.court.tick))
+					}
+					says = append(says, said)
 				}
 			}
 			continue

@@ -124,6 +124,9 @@ func (s *sample) chronicle(l scenarios.Limit, slot int, of []int32) (c *chronicl
 	}
 	for _, i := range of {
 		b := &s.hits[i].brief
+		if b.spends() && b.outcome != results.Admitted && b.cost > maybeMost {
+			return nil, false
+		}
 		c.add(b, b.to < until, end)
 	}
 	c.history.sort()
@@ -147,6 +150,10 @@ func (s *sample) first(of []int32) (some []int32, until int64, left int) {
 	return of, until, 0
 }
 
+// maybeMost is how much a request may have taken at most to be looked at, where it
+// is not known whether it took anything.
+const maybeMost = 64
+
 // add takes in a request; known: it was decided before the history ends.
 func (c *chronicle) add(b *brief, known bool, end int64) {
 	c.requests++
@@ -155,7 +162,13 @@ func (c *chronicle) add(b *brief, known bool, end int64) {
 	case b.outcome == results.Limited && (!known || b.cost > c.tokens):
 	case b.outcome == results.Limited, b.outcome == results.Admitted && known:
 		c.sure = append(c.sure, t)
-	case b.from <= end && b.cost <= c.tokens:
-		c.maybe = append(c.maybe, t)
+	case b.from <= end:
+		// One that was sent several times is charged for each, and may have been
+		// let in for some of them: what it may have taken is counted one by one.
+		one := *b
+		one.cost = 1
+		for range min(b.cost, c.tokens) {
+			c.maybe = append(c.maybe, c.task(&one, end))
+		}
 	}
 }

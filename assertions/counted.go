@@ -18,6 +18,7 @@ type counted struct {
 	period, drift int64 // ticks; parts per million
 	limit, halves int64
 	lo, hi        int64   // ticks
+	own           bool    // the window that began then was the key's first
 	spends        []brief // that may lie in one of the last windows, by from
 	most          heavy
 }
@@ -29,8 +30,12 @@ func newCounted(period, drift, limit, halves, lo, hi int64) *counted {
 // windows are the first and the last window that a request may have been
 // decided in, by number.
 func (c *counted) windows(b *brief) (first, last int64) {
-	return floorDiv(b.from-c.hi-share(abs(b.from-c.lo), c.drift), c.period),
-		floorDiv(b.to-c.lo+share(abs(b.to-c.lo), c.drift), c.period)
+	first = floorDiv(b.from-c.hi-share(abs(b.from-c.lo), c.drift), c.period)
+	last = floorDiv(b.to-c.lo+share(abs(b.to-c.lo), c.drift), c.period)
+	if c.own {
+		return max(first, 0), max(last, 0)
+	}
+	return first, last
 }
 
 // began is the interval in which a window began.
@@ -61,13 +66,17 @@ func (c *counted) end(x *brief) room {
 	return room{}
 }
 
-// admitted looks whether a request was let in although the estimate was full.
+// admitted looks whether a request was let in although the estimate was full. Of
+// those that were certainly let in in its window by its end, the one that was
+// decided last saw all the others, whichever it was, and no later than this end.
+// That needs costs of one; of others it is known what the request itself saw.
 func (c *counted) admitted(x *brief) {
 	first, last := c.windows(x)
 	if x.torn || first != last {
 		return
 	}
-	var before, now int64
+	var before, now, others int64
+	alike := x.cost == 1
 	for i := range c.spends {
 		s := &c.spends[i]
 		if s.outcome != results.Admitted || s.torn || s.seq == x.seq {
@@ -77,9 +86,16 @@ func (c *counted) admitted(x *brief) {
 		case lo != hi:
 		case lo == first-1:
 			before += s.cost
-		case lo == first && s.to < x.from:
-			now += s.cost
+		case lo == first && s.to <= x.to:
+			others += s.cost
+			alike = alike && s.cost == 1
+			if s.to < x.from {
+				now += s.cost
+			}
 		}
+	}
+	if alike {
+		now = others
 	}
 	began, _ := c.began(first)
 	elapsed := min(x.to-began, c.period)

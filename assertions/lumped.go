@@ -25,6 +25,7 @@ type lumped struct {
 	lo, hi        int64 // ticks: one lump fell at some moment between
 	own           bool  // lumps are counted from the key's first request, whose moment lo and hi enclose
 	pinned        bool  // lo and hi are known
+	steady        bool  // they are counted from the first request for ever
 	loose         bool  // the bucket may have been full again, and lumps be counted from then on: nothing is concluded any more
 
 	steps []lumpStep
@@ -105,7 +106,7 @@ func (l *lumped) start(x *brief) {
 
 // loosen gives up if the request may find the bucket full, and is not the first.
 func (l *lumped) loosen(x *brief) {
-	if !l.own || l.mayBy(x.to) == 0 {
+	if !l.own || l.steady || l.mayBy(x.to) == 0 {
 		return
 	}
 	if n := len(l.steps); n == 0 || l.steps[n-1].value <= l.mayBy(x.to) {

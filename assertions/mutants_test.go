@@ -217,7 +217,7 @@ func TestNeighboursAreBroken(t *testing.T) {
 		{"sliding-log{rate=19/2s}", declaredAs(t, scenarios.SlidingLog, 0, "20/2s")},
 		{"sliding-log{rate=20/1960ms}", declaredAs(t, scenarios.SlidingLog, 0, "20/2s")},
 		{"sliding-log{rate=20/2040ms}", declaredAs(t, scenarios.SlidingLog, 0, "20/2s")},
-		{"sliding-counter{rate=22/2s}", declaredAs(t, scenarios.SlidingCounter, 0, "20/2s")},
+		{"sliding-counter{rate=21/2s}", declaredAs(t, scenarios.SlidingCounter, 0, "20/2s")},
 		{"sliding-counter{rate=19/2s}", declaredAs(t, scenarios.SlidingCounter, 0, "20/2s")},
 		{"sliding-counter{rate=20/1960ms}", declaredAs(t, scenarios.SlidingCounter, 0, "20/2s")},
 		{"sliding-counter{rate=20/2040ms}", declaredAs(t, scenarios.SlidingCounter, 0, "20/2s")},

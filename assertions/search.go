@@ -6,8 +6,8 @@ import "github.com/ratehammer/ratehammer/scenarios"
 // told: a search over its phases either finds one that explains the record, or
 // shows that none does.
 type phased struct {
-	name   string // beside the theory's; empty: that says it
-	period int64
+	name   string                                                // beside the theory's; empty: that says it
+	period int64                                                 // 0: there is no phase to look for, and at is the same for all
 	at     func(lo, hi int64) func(at int64, fresh bool) []model // the models when a grid line lies at lo to hi
 }
 
@@ -30,6 +30,9 @@ func (s *sample) head(n int) *sample {
 // holds for all of it; one that is not ruled out is divided until it is as fine
 // as matters.
 func (s *sample) explained(m []moment, limits []scenarios.Limit, i int, p *phased) (lo, hi int64, ok bool) {
+	if p.period == 0 {
+		return 0, 0, !s.rules(m, limits, i, p.at(0, 0))
+	}
 	var stack [][2]int64
 	for b := searchBins - 1; b >= 0; b-- {
 		stack = append(stack, [2]int64{p.period * int64(b) / searchBins, p.period * int64(b+1) / searchBins})

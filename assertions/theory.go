@@ -1,6 +1,8 @@
 package assertions
 
 import (
+	"strings"
+
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
@@ -138,7 +140,8 @@ func theories(sc *scene, l scenarios.Limit) []*theory {
 }
 
 // quotaTheories are those of every algorithm that a quota may be kept by, the one
-// that admits most first. Refill in lumps of the whole quota is a fixed window.
+// that admits most first. Refill in lumps of the whole quota is a fixed window, on
+// a grid or counted from a key's first request.
 func quotaTheories(sc *scene, l scenarios.Limit) (all []*theory) {
 	for _, c := range []scenarios.Contract{scenarios.FixedWindow, scenarios.SlidingLog, scenarios.SlidingCounter, scenarios.TokenBucket} {
 		one := l
@@ -168,6 +171,13 @@ func counterTheory(sc *scene, l scenarios.Limit, long int64, up func(int64) temp
 					c.unknown(at)
 				}
 				return append(t.make(at, fresh), c)
+			}
+		}}, &phased{strings.TrimSpace(name + " on windows counted from a key's first request"), 0, func(int64, int64) func(int64, bool) []model {
+			return func(at int64, fresh bool) []model {
+				if !fresh {
+					return t.make(at, fresh)
+				}
+				return append(t.make(at, fresh), newOwnCounted(newCounted(window, drift, n, int64(halves), 0, 0)))
 			}
 		}})
 	}
@@ -219,13 +229,23 @@ func fixedWindows(sc *scene, l scenarios.Limit, short, long int64, up func(int64
 	open := &theory{name: "windows opened by a request", make: func(at int64, fresh bool) []model {
 		return append(bounds(at, fresh), newOpened(short, long, n, at, fresh))
 	}}
+	// A window that comes every W since a key's first request is a bucket that is
+	// filled up every W.
+	tiled := &theory{name: "windows counted from a key's first request", make: func(at int64, fresh bool) []model {
+		if !fresh {
+			return bounds(at, fresh)
+		}
+		m := newLumped(sc.ticks(l.Rate.Per), max(l.Slack.Over, l.Slack.Under), n, n, 0, 0, false)
+		m.steady = true
+		return append(bounds(at, fresh), m)
+	}}
 	switch l.Align {
 	case scenarios.AlignEpoch, scenarios.AlignStart:
 		return []*theory{grid}
 	case scenarios.AlignFirstHit:
-		return []*theory{open}
+		return []*theory{open, tiled}
 	}
-	return []*theory{grid, open}
+	return []*theory{grid, open, tiled}
 }
 
 // share is so many millionths of x, without overflow.

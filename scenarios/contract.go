@@ -117,5 +117,5 @@ type Align string
 const (
 	AlignEpoch    Align = "epoch"     // at multiples of the window since 1970, on the server's wall clock
 	AlignStart    Align = "start"     // at multiples of the window since some moment, for all keys the same
-	AlignFirstHit Align = "first-hit" // at a key's first request, and at its first one behind each window
+	AlignFirstHit Align = "first-hit" // at a key's first request, and every window since then or at its first one behind each window
 )
