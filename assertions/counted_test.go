@@ -70,7 +70,7 @@ func countedOrder(h []brief, at []int64, period, limit, phase, halves int64) boo
 func TestCountersNeverAccuseWrongly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 1))
 	accused, impossible := 0, 0
-	for n := range 30_000 {
+	for n := range histories {
 		halves := rng.Int64N(3)
 		period, limit := int64(2+rng.IntN(7)), int64(1+rng.IntN(4))
 		phase := rng.Int64N(period)
@@ -117,7 +117,7 @@ func TestCountersNeverAccuseWrongly(t *testing.T) {
 func TestOwnCountersNeverAccuseWrongly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(62, 1))
 	accused, impossible := 0, 0
-	for n := range 30_000 {
+	for n := range histories {
 		halves, period, limit := rng.Int64N(3), int64(3+rng.IntN(7)), int64(1+rng.IntN(4))
 		h := make([]brief, 1+rng.IntN(5))
 		at := int64(0)

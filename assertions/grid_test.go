@@ -85,7 +85,7 @@ func explains(h []brief, window, limit, phase int64, at []int64, spends map[int]
 func TestGridKeepsEveryPossiblePhase(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 1))
 	taken, phases := 0, 0
-	for n := range 6000 {
+	for n := range histories {
 		window, limit := int64(3+rng.IntN(6)), int64(1+rng.IntN(3))
 		h := make([]brief, 1+rng.IntN(5))
 		at := int64(0)

@@ -77,7 +77,7 @@ func TestLumpedNeverAccusesWrongly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 1))
 	for _, first := range []bool{true, false} {
 		accused, impossible := 0, 0
-		for n := range 30_000 {
+		for n := range histories {
 			period, lump, burst := int64(2+rng.IntN(8)), int64(1+rng.IntN(3)), int64(1+rng.IntN(4))
 			phase := int64(-1)
 			if !first {

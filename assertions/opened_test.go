@@ -71,7 +71,7 @@ func sortedBy(at []int64) []int {
 func TestOpenedNeverAccusesWrongly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 1))
 	accused, impossible := 0, 0
-	for n := range 30_000 {
+	for n := range histories {
 		window, limit := int64(3+rng.IntN(8)), int64(1+rng.IntN(3))
 		h := make([]brief, 1+rng.IntN(5))
 		at := int64(0)

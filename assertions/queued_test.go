@@ -57,7 +57,7 @@ func queuedOrder(h []brief, at []int64, space, places int64) bool {
 func TestQueuedNeverAccusesWrongly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 1))
 	accused, impossible, more := 0, 0, 0
-	for n := range 60_000 {
+	for n := range histories {
 		space, places := int64(1+rng.IntN(5)), int64(1+rng.IntN(3))
 		h := make([]brief, 1+rng.IntN(6))
 		at := int64(0)
