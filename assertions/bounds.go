@@ -195,7 +195,9 @@ func (b *bounds) noWindows(f *results.Finding, i int) {
 	f.Status = results.Broken
 	f.Text = fmt.Sprintf("no beginning of periods of %s explains what was admitted and refused", duration(int64(l.Rate.Per)))
 	if l.Contract == scenarios.Quota {
-		f.Text = fmt.Sprintf("no algorithm that keeps %s explains what was admitted and refused", terms(l))
+		// Nor is it said that windows of different keys have anything in common.
+		f.Status = results.Inconclusive
+		f.Text = fmt.Sprintf("none of the algorithms tried that keep %s explains what was admitted and refused: say which it is with --contract", terms(l))
 	}
 	for _, t := range b.court.all[i] {
 		if t.grid == nil {
