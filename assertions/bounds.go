@@ -218,7 +218,7 @@ func (b *bounds) noWindows(f *results.Finding, i int) {
 // placed says where the periods begin, as far as it is known.
 func (b *bounds) placed(i int) string {
 	l := b.court.limits[i]
-	head := b.sample.head(searchHits)
+	head := b.sample.head()
 	m := head.moments()
 	var says []string
 	for _, t := range b.court.all[i] {

@@ -31,6 +31,26 @@ func randomTempo(rng *rand.Rand) tempo {
 	return tempo{num: int64(1 + rng.IntN(5)), den: int64(1 + rng.IntN(9))}
 }
 
+// anyMoments reports whether some choice of a moment for each request, within its
+// interval, is one that explains says yes to.
+func anyMoments(h []brief, explains func(at []int64) bool) bool {
+	at := make([]int64, len(h))
+	var choose func(i int) bool
+	choose = func(i int) bool {
+		if i == len(h) {
+			return explains(at)
+		}
+		for d := h[i].from; d <= h[i].to; d++ {
+			at[i] = d
+			if choose(i + 1) {
+				return true
+			}
+		}
+		return false
+	}
+	return choose(0)
+}
+
 // play is the moments of a history in the order of the sweep.
 func play(h []brief) []moment {
 	s := &sample{}

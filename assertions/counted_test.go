@@ -12,21 +12,7 @@ import (
 // many halves of its last token count with the estimate, which has to stay below
 // the limit, or with all of it may reach it.
 func bruteCounted(h []brief, period, limit, phase, halves int64) bool {
-	at := make([]int64, len(h))
-	var choose func(i int) bool
-	choose = func(i int) bool {
-		if i == len(h) {
-			return countedOrder(h, at, period, limit, phase, halves)
-		}
-		for d := h[i].from; d <= h[i].to; d++ {
-			at[i] = d
-			if choose(i + 1) {
-				return true
-			}
-		}
-		return false
-	}
-	return choose(0)
+	return anyMoments(h, func(at []int64) bool { return countedOrder(h, at, period, limit, phase, halves) })
 }
 
 // countedOrder tries the orders of equal moments. A phase below 0 is that of the

@@ -11,21 +11,7 @@ import (
 // given the record, by trying all moments of decision of a small history, in
 // all orders that they allow.
 func bruteGrid(h []brief, window, limit, phase int64) bool {
-	return place(h, window, limit, phase, make([]int64, len(h)), 0)
-}
-
-// place chooses a moment for each request and replays them.
-func place(h []brief, window, limit, phase int64, at []int64, i int) bool {
-	if i == len(h) {
-		return replayGrid(h, window, limit, phase, at)
-	}
-	for d := h[i].from; d <= h[i].to; d++ {
-		at[i] = d
-		if place(h, window, limit, phase, at, i+1) {
-			return true
-		}
-	}
-	return false
+	return anyMoments(h, func(at []int64) bool { return replayGrid(h, window, limit, phase, at) })
 }
 
 // replayGrid checks one choice of moments. Within a moment the best order is

@@ -12,21 +12,7 @@ import (
 // record; phase < 0: lumps are counted from the first decision, and with anew from
 // each that finds the bucket full.
 func bruteLumped(h []brief, period, lump, burst, phase int64, anew bool) bool {
-	at := make([]int64, len(h))
-	var choose func(i int) bool
-	choose = func(i int) bool {
-		if i == len(h) {
-			return lumpedOrder(h, at, period, lump, burst, phase, anew)
-		}
-		for d := h[i].from; d <= h[i].to; d++ {
-			at[i] = d
-			if choose(i + 1) {
-				return true
-			}
-		}
-		return false
-	}
-	return choose(0)
+	return anyMoments(h, func(at []int64) bool { return lumpedOrder(h, at, period, lump, burst, phase, anew) })
 }
 
 func lumpedOrder(h []brief, at []int64, period, lump, burst, phase int64, anew bool) bool {

@@ -35,7 +35,6 @@ type mutant struct {
 	uncapped         bool          // fills on at rest
 	charges          bool          // refusals cost a token, as long as there is one
 	wholeSeconds     bool          // refills for whole seconds, and forgets the rest
-	free             bool          // costs one, whatever it is asked for
 	debt             bool          // admits what costs more than there is, and owes the rest
 	shards           int           // so many buckets, in turn; 0: one
 	race             time.Duration // requests that come so shortly after another see what that one saw
@@ -73,9 +72,6 @@ func (m *mutant) Answer(r virtual.Request) virtual.Answer {
 		k.level[i] = min(k.level[i], burst*token)
 	}
 	cost := r.Cost * token
-	if m.free {
-		cost = token
-	}
 	if r.At < k.until {
 		return m.refuse(0)
 	}

@@ -12,21 +12,7 @@ import (
 // of the unknown requests make a limiter whose windows are opened by requests
 // give this record.
 func bruteOpened(h []brief, window, limit int64, keys bool) bool {
-	at := make([]int64, len(h))
-	var choose func(i int) bool
-	choose = func(i int) bool {
-		if i == len(h) {
-			return anyOrder(h, at, window, limit)
-		}
-		for d := h[i].from; d <= h[i].to; d++ {
-			at[i] = d
-			if choose(i + 1) {
-				return true
-			}
-		}
-		return false
-	}
-	return choose(0)
+	return anyMoments(h, func(at []int64) bool { return anyOrder(h, at, window, limit) })
 }
 
 // anyOrder tries the orders of equal moments and the fates of unknown requests.

@@ -12,21 +12,7 @@ import (
 // ticks, places to wait in, and no answer to what was let in before it is
 // released.
 func bruteQueued(h []brief, space, places int64) bool {
-	at := make([]int64, len(h))
-	var choose func(i int) bool
-	choose = func(i int) bool {
-		if i == len(h) {
-			return queuedOrder(h, at, space, places)
-		}
-		for d := h[i].from; d <= h[i].to; d++ {
-			at[i] = d
-			if choose(i + 1) {
-				return true
-			}
-		}
-		return false
-	}
-	return choose(0)
+	return anyMoments(h, func(at []int64) bool { return queuedOrder(h, at, space, places) })
 }
 
 func queuedOrder(h []brief, at []int64, space, places int64) bool {

@@ -116,13 +116,7 @@ func sizeOf(l *scenarios.Limit) *int64 {
 
 // periodic reports whether a contract speaks of periods, whose length is what
 // its rate can be wrong in.
-func periodic(c scenarios.Contract) bool {
-	switch c {
-	case scenarios.FixedWindow, scenarios.SlidingLog, scenarios.SlidingCounter, scenarios.Lumps, scenarios.Quota:
-		return true
-	}
-	return false
-}
+func periodic(c scenarios.Contract) bool { return c.Forgets() || c == scenarios.Lumps }
 
 // leastRefuted is the least i in [lo, hi) from which on errors are refuted, or
 // hi. Larger errors are easier to see; where a model is not quite so regular,

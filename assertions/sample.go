@@ -19,6 +19,10 @@ type sample struct {
 	hits  []sampled
 	full  bool
 	until int64 // ticks: requests that may have been decided from here on are not all in it
+
+	// Kept, since it is judged many times over; nil: not asked for since the last hear.
+	order []moment
+	front *sample
 }
 
 // sampled is a request and its key.
@@ -29,6 +33,7 @@ type sampled struct {
 }
 
 func (s *sample) hear(events []event) {
+	s.order, s.front = nil, nil
 	for _, e := range events {
 		switch {
 		case e.kind == ends || s.full:
@@ -50,6 +55,13 @@ type moment struct {
 // moments is the sample in the order of time, without what it does not hold in
 // full.
 func (s *sample) moments() []moment {
+	if s.order == nil {
+		s.order = s.sort()
+	}
+	return s.order
+}
+
+func (s *sample) sort() []moment {
 	m := make([]moment, 0, 2*len(s.hits))
 	for i := range s.hits {
 		b := &s.hits[i].brief
@@ -101,7 +113,7 @@ func (s *sample) play(c *court, m []moment, i int) bool {
 // unexplained reports whether each theory of a limit is refuted, where those
 // that depend on a phase are refuted if no phase explains the sample.
 func (s *sample) unexplained(c *court, i int) bool {
-	head := s.head(searchHits)
+	head := s.head()
 	m := head.moments()
 	some := false
 	for _, t := range c.all[i] {

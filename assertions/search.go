@@ -18,11 +18,14 @@ const (
 )
 
 // head is the sample without all but its first requests.
-func (s *sample) head(n int) *sample {
-	if len(s.hits) <= n {
+func (s *sample) head() *sample {
+	if len(s.hits) <= searchHits {
 		return s
 	}
-	return &sample{scene: s.scene, hits: s.hits[:n], full: true, until: s.hits[n].from}
+	if s.front == nil {
+		s.front = &sample{scene: s.scene, hits: s.hits[:searchHits], full: true, until: s.hits[searchHits].from}
+	}
+	return s.front
 }
 
 // explained looks for a phase that explains the sample under a phased theory of
