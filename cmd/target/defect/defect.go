@@ -5,54 +5,47 @@
 package defect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
-	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/limiter"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
 )
 
-// Parts are those parts of a server that a defect can change.
-type Parts struct {
-	Algorithm  limiter.Algorithm            // decides, and says what is promised
-	Clock      *clock.Clock                 // told to clients as the Date, and read once for each decision
-	Now        func(clock.Instant) int64    // picks from that reading the moment that the algorithm is given, in nanoseconds
-	RetryAfter func(limiter.Decision) int64 // whole seconds that a refused client is told to wait
-}
-
-// Right gives the parts of a server without a defect: the limiter goes by a
-// clock that no step moves, started when the server was, and the true wait is
-// told.
-func Right(a limiter.Algorithm, c *clock.Clock) Parts {
-	if s, ok := a.(limiter.Starter); ok {
-		a = s.Start(c.Base().UnixNano())
-	}
-	return Parts{
-		Algorithm:  a,
-		Clock:      c,
-		Now:        clock.Instant.Since1970,
-		RetryAfter: limiter.Decision.RetryAfter,
-	}
-}
-
-// kind is one defect that can be named. apply reads all settings, asks Done,
-// and only then changes the parts.
+// kind is one defect that can be named.
 type kind struct {
 	mode.Doc
+	rows    []string // of docs/defects.md
+	stage   stage
+	on      On
+	reports []string // where it was seen in public
+	// apply reads all settings, asks Done, and only then changes the parts.
 	apply func(*Parts, *mode.Reader) error
 }
 
-// kinds are all defects, in the order in which they are applied: what rebuilds
-// an algorithm comes before what wraps it.
+// stage is when a defect is applied: what rebuilds an algorithm comes before what
+// wraps it.
+type stage int
+
+const (
+	rebuilds stage = iota // makes another algorithm of what it finds
+	wraps                 // goes around an algorithm, or around its states
+	outside               // changes what an algorithm is asked, or what is told of it
+)
+
+// On is a server that a defect can be seen on, which is right without it. The
+// zero On is the default limit, told apart by a header.
+type On struct {
+	Limit string // empty: token-bucket{burst=10,rate=5/1s}
+	Key   string // empty: header:X-Api-Key
+}
+
+// kinds are all defects, in the order in which they are applied.
 func kinds() []kind {
-	return []kind{
-		offByOne(),
-		startsEmpty(),
-		losesRefill(),
-		wallClock(),
-		retryAfter(),
-	}
+	all := slices.Concat(boundKinds(), clockKinds(), storeKinds(), refusalKinds(), headerKinds(), identityKinds())
+	slices.SortStableFunc(all, func(a, b kind) int { return cmp.Compare(a.stage, b.stage) })
+	return all
 }
 
 // Apply changes the parts by every defect that is named. They may be combined,
@@ -95,6 +88,22 @@ func List() []mode.Doc {
 		docs = append(docs, k.Doc)
 	}
 	return docs
+}
+
+// Entry is what is known of a defect beside how it is named.
+type Entry struct {
+	mode.Doc
+	Rows    []string // of docs/defects.md
+	On      On       // where it can be seen
+	Reports []string // where it was seen in public
+}
+
+// Catalogue is all that is known of the defects that Apply knows.
+func Catalogue() (all []Entry) {
+	for _, k := range kinds() {
+		all = append(all, Entry{k.Doc, k.rows, k.on, k.reports})
+	}
+	return all
 }
 
 // wantBucket is nil if the states of the algorithm are buckets, for defects

@@ -51,7 +51,7 @@ func TestApplyErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := Right(a, clock.New(time.Time{}, nil))
+		p := Right(a, clock.New(time.Time{}, nil), 1)
 		var modes []mode.Mode
 		for _, d := range tt.defects {
 			modes = append(modes, parse(t, d))
@@ -78,7 +78,7 @@ func TestDefectsStack(t *testing.T) {
 		if got := r.volley("a", 30); got != 11 {
 			t.Errorf("%v: after a step of a minute: got %d, want 11", defects, got)
 		}
-		if got := r.parts.RetryAfter(r.ask("a")); got != 2 {
+		if got := r.parts.RetryAfter(r.ask("a"), 0); got != 2 {
 			t.Errorf("%v: got Retry-After %d, want 2", defects, got)
 		}
 	}

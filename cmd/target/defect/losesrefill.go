@@ -12,6 +12,7 @@ func losesRefill() kind {
 			Example: "loses-refill-on-refusal",
 			Text:    "A refusal stores its moment but not the tokens earned until then, so a client that keeps asking is never admitted again.",
 		},
+		stage: wraps,
 		apply: func(p *Parts, r *mode.Reader) error {
 			if err := r.Done(); err != nil {
 				return err

@@ -16,6 +16,7 @@ func offByOne() kind {
 			Example:  "off-by-one{delta=+1}",
 			Text:     "Every key has room for delta tokens more, or less, than is promised; promise and remaining tokens are told as if it had not.",
 		},
+		stage: rebuilds,
 		apply: func(p *Parts, r *mode.Reader) error {
 			delta := r.Int("delta")
 			r.Require(delta != 0, "delta", "0 is no defect, give +1 or -1")

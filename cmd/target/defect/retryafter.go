@@ -17,6 +17,7 @@ func retryAfter() kind {
 			Example:  "ra{form=floor}",
 			Text:     "Retry-After is the true wait rounded down (floor, may be 0), always 0 (zero), or always the whole window, of a bucket the time in which all of it refills (window).",
 		},
+		stage: outside,
 		apply: func(p *Parts, r *mode.Reader) error {
 			form := r.Choice("form", "", "floor", "zero", "window")
 			if err := r.Done(); err != nil {
@@ -45,14 +46,14 @@ func window(promise scenarios.Limit) time.Duration {
 	}
 }
 
-func retryAfterForm(form string, window time.Duration) func(limiter.Decision) int64 {
+func retryAfterForm(form string, window time.Duration) func(limiter.Decision, int64) int64 {
 	switch form {
 	case "floor":
-		return func(d limiter.Decision) int64 { return int64(d.Wait / time.Second) }
+		return func(d limiter.Decision, _ int64) int64 { return int64(d.Wait / time.Second) }
 	case "zero":
-		return func(limiter.Decision) int64 { return 0 }
+		return func(limiter.Decision, int64) int64 { return 0 }
 	default: // window
 		refill := limiter.Decision{Wait: window}.RetryAfter()
-		return func(limiter.Decision) int64 { return refill }
+		return func(limiter.Decision, int64) int64 { return refill }
 	}
 }

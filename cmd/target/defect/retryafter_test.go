@@ -30,7 +30,7 @@ func TestRetryAfterForms(t *testing.T) {
 	for _, tt := range tests {
 		r := newRig(t, tt.limit, tt.defects...)
 		r.volley("a", 10)
-		if got := r.parts.RetryAfter(r.ask("a")); got != tt.want {
+		if got := r.parts.RetryAfter(r.ask("a"), 0); got != tt.want {
 			t.Errorf("%s %v: got Retry-After %d, want %d", tt.limit, tt.defects, got, tt.want)
 		}
 	}

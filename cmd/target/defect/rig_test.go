@@ -35,7 +35,7 @@ func newRig(t *testing.T, limit string, defects ...string) *rig {
 	}
 	r := &rig{t: t}
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	r.parts = Right(a, clock.New(start, func() int64 { return int64(r.now) }))
+	r.parts = Right(a, clock.New(start, func() int64 { return int64(r.now) }), 1)
 	var modes []mode.Mode
 	for _, d := range defects {
 		modes = append(modes, parse(t, d))

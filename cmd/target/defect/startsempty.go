@@ -12,6 +12,7 @@ func startsEmpty() kind {
 			Example: "starts-empty",
 			Text:    "A key that was never seen before starts with no token instead of all.",
 		},
+		stage: wraps,
 		apply: func(p *Parts, r *mode.Reader) error {
 			if err := r.Done(); err != nil {
 				return err

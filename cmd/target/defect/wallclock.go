@@ -20,6 +20,7 @@ func wallClock() kind {
 			Example:  "wall-clock{step=-10s,every=30s}",
 			Text:     "Time is taken from the wall clock, which steps by itself if settings are given: a step back takes tokens from every key, a step forward hands out tokens that no time has earned.",
 		},
+		stage: wraps,
 		apply: func(p *Parts, r *mode.Reader) error {
 			step, every := r.DurationOr("step", 0), r.DurationOr("every", 0)
 			r.Require(r.Has("step") == r.Has("every"), "step", "and every go together, give both or neither")

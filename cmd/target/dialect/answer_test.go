@@ -53,7 +53,7 @@ func TestRetryAfterOfSeveral(t *testing.T) {
 		t.Errorf("got %q, want the longer wait of 5 s", got)
 	}
 	liar := bucket(t, "liar", 1, "1/s")
-	liar.RetryAfter = func(limiter.Decision) int64 { return 0 }
+	liar.RetryAfter = func(limiter.Decision, int64) int64 { return 0 }
 	for form, want := range map[string]string{"seconds": "0", "date": "Sun, 01 Mar 2026 12:00:01 GMT"} {
 		if got := speak(voice(t, Settings{RetryAfter: form}, liar), no(9*time.Second, 1, 0)).Get("Retry-After"); got != want {
 			t.Errorf("a lie as %s: got %q, want %q", form, got, want)

@@ -32,9 +32,9 @@ type Settings struct {
 type Policy struct {
 	Name       string
 	Promise    scenarios.Limit
-	Quota      int64                        // tokens that can be had at once; 0: the burst, or the count of a window
-	Shared     bool                         // whether all clients have one budget together
-	RetryAfter func(limiter.Decision) int64 // whole seconds that a refused client is told to wait; nil: limiter.Decision.RetryAfter
+	Quota      int64                                      // tokens that can be had at once; 0: the burst, or the count of a window
+	Shared     bool                                       // whether all clients have one budget together
+	RetryAfter func(d limiter.Decision, wall int64) int64 // whole seconds that a client refused at wall, in nanoseconds since 1970, is told to wait; nil: limiter.Decision.RetryAfter
 }
 
 // Voice speaks for the limits of one route. It may be used by several
@@ -96,7 +96,7 @@ func New(s Settings, policies []Policy) (*Voice, error) {
 	for i := range v.policies {
 		p := &v.policies[i]
 		if p.RetryAfter == nil {
-			p.RetryAfter = limiter.Decision.RetryAfter
+			p.RetryAfter = func(d limiter.Decision, _ int64) int64 { return d.RetryAfter() }
 		}
 		if p.Quota == 0 {
 			p.Quota = cmp.Or(p.Promise.Burst, p.Promise.Rate.Count)

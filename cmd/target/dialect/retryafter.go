@@ -46,7 +46,7 @@ func (v *Voice) RetryAfter(h http.Header, s Standing) {
 		if d.Admitted {
 			continue
 		}
-		said := v.policies[i].RetryAfter(d)
+		said := v.policies[i].RetryAfter(d, s.Wall)
 		seconds = max(seconds, said)
 		moment = max(moment, s.Wall+exact(d, said))
 	}

@@ -41,6 +41,7 @@ type Config struct {
 
 	Admin      string       // address of the admin side; empty: 127.0.0.1:0; without a host: 127.0.0.1, and not every address
 	AdminToken string       // what the admin side asks for; empty: nothing, or one that is made up if it can be reached from elsewhere
+	Seed       uint64       // of what defects leave to chance; servers with the same seed do the same
 	TruthKeep  int          // decisions kept for the truth feed, rounded up to 1024s; 0 or less: 262,144, which take up to 50 MB and their keys
 	MaxConns   int          // connections open at once, on all listeners together; 0 or less: 8192
 	MaxWaiting int          // requests held back at once; 0 or less: 10,000

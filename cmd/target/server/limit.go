@@ -36,7 +36,7 @@ type limit struct {
 // Check says what is wrong with the limit by itself, or nil.
 func (l Limit) Check() error {
 	// Its clock only has to be one that a defect can change.
-	_, err := l.build(clock.New(time.Unix(0, 0), func() int64 { return 0 }))
+	_, err := l.build(clock.New(time.Unix(0, 0), func() int64 { return 0 }), 0)
 	return err
 }
 
@@ -58,7 +58,7 @@ func (l Limit) name() string {
 	return l.Name
 }
 
-func (l Limit) build(c *clock.Clock) (*limit, error) {
+func (l Limit) build(c *clock.Clock, seed uint64) (*limit, error) {
 	l.Name = l.name()
 	if err := l.checkWords(); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (l Limit) build(c *clock.Clock) (*limit, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := defect.Right(algorithm, c)
+	parts := defect.Right(algorithm, c, seed)
 	if err := defect.Apply(&parts, l.Defects); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (l Limit) build(c *clock.Clock) (*limit, error) {
 		if err != nil {
 			return nil, fmt.Errorf("fallback: %w", err)
 		}
-		right := defect.Right(fallback, c)
+		right := defect.Right(fallback, c, seed)
 		built.instead = store.Limit{Algorithm: right.Algorithm, Now: right.Now}
 	}
 	built.measure()

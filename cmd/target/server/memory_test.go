@@ -22,7 +22,7 @@ func TestMemoryOfAMillionKeys(t *testing.T) {
 	cfg := byHeader(t, "token-bucket{burst=10,rate=1/1h}")
 	cfg.TruthKeep = 256 * 1024
 	r := newRig(t, cfg)
-	before := heap()
+	before := heapBytes()
 	w := &discard{header: http.Header{}}
 	req := request("GET", "/", "x", "")
 	req.Body = http.NoBody
@@ -31,7 +31,7 @@ func TestMemoryOfAMillionKeys(t *testing.T) {
 		clear(w.header)
 		r.routes[0].handle(w, req)
 	}
-	grown := heap() - before
+	grown := heapBytes() - before
 	if n := r.backings[0].store.Len(); n != keys {
 		t.Fatalf("got %d keys, want %d", n, keys)
 	}
@@ -44,7 +44,7 @@ func TestMemoryOfAMillionKeys(t *testing.T) {
 }
 
 // heap is what cannot be collected, in bytes.
-func heap() int64 {
+func heapBytes() int64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

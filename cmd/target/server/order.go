@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
 )
@@ -101,7 +102,7 @@ func (o *order) enter() *dialect.Answer {
 // work takes the backend's time, or until the client has gone away.
 func (o *order) work(ctx context.Context) {
 	defer func() { <-o.places }()
-	hold(ctx, o.duration)
+	clock.Sleep(ctx, o.duration)
 }
 
 func tooLarge(limit int64) *dialect.Answer {

@@ -157,6 +157,10 @@ func (rt *route) limit(w http.ResponseWriter, r *http.Request) {
 		rt.write(w, a)
 		return
 	}
+	if v.passed {
+		rt.serve(w, r, rt.front.enter())
+		return
+	}
 	if a := v.decide(r); a != nil {
 		rt.write(w, a)
 		return

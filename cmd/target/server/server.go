@@ -76,7 +76,7 @@ func build(cfg Config, c *clock.Clock) (*Server, error) {
 
 func (s *Server) buildRoutes() error {
 	for _, l := range s.cfg.Limits {
-		built, err := l.build(s.clock)
+		built, err := l.build(s.clock, s.cfg.Seed)
 		if err != nil {
 			return err
 		}

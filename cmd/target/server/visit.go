@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/limiter"
 	"github.com/ratehammer/ratehammer/cmd/target/store"
@@ -18,6 +19,7 @@ type visit struct {
 	route    *route
 	asks     []store.Ask // by limit
 	admitted bool
+	passed   bool // a limit does not see the request
 	local    bool // decided by what stands in for the store
 	standing dialect.Standing
 	delay    time.Duration   // that it has to be held back
@@ -66,7 +68,11 @@ func (v *visit) prepare(r *http.Request) *dialect.Answer {
 		if !ok {
 			return v.route.badCost[i]
 		}
-		v.asks = append(v.asks, store.Ask{Limit: l.index, Key: key, Cost: cost})
+		ask := store.Ask{Limit: l.index, Key: key, Cost: cost}
+		if l.parts.Ask != nil {
+			v.passed = !l.parts.Ask(r, &ask) || v.passed
+		}
+		v.asks = append(v.asks, ask)
 	}
 	return nil
 }
@@ -106,7 +112,12 @@ func (v *visit) settle(a *store.Answer) {
 	status := v.route.status
 	v.local = a.Policy == store.Local
 	if a.Policy != store.Open && a.Policy != store.Closed { // these know nothing of what is left
-		v.standing.Decisions = append(v.standing.Decisions, a.Decisions...)
+		for i, d := range a.Decisions {
+			if told := v.route.limits[i].parts.Told; told != nil {
+				d = told(d)
+			}
+			v.standing.Decisions = append(v.standing.Decisions, d)
+		}
 	}
 	switch {
 	case a.Admitted:
@@ -165,18 +176,5 @@ func (v *visit) hold(w http.ResponseWriter, r *http.Request) {
 	// The limit of time for reading the request would end the context of one that
 	// has been read and waits. An error means that there was no such limit.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-	hold(r.Context(), v.delay)
-}
-
-// hold waits for d, or until ctx is done.
-func hold(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
+	clock.Sleep(r.Context(), v.delay)
 }

@@ -1,0 +1,6 @@
+package defect
+
+// identityKinds are the defects of who a client is.
+func identityKinds() []kind {
+	return []kind{}
+}

@@ -1,0 +1,6 @@
+package defect
+
+// refusalKinds are the defects of what is charged, and for what.
+func refusalKinds() []kind {
+	return []kind{}
+}

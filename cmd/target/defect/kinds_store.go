@@ -1,0 +1,6 @@
+package defect
+
+// storeKinds are the defects of where states are kept and how they are shared.
+func storeKinds() []kind {
+	return []kind{}
+}

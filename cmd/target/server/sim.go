@@ -1,0 +1,115 @@
+package server
+
+import (
+	"container/heap"
+	"errors"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/ratehammer/ratehammer/cmd/target/clock"
+	"github.com/ratehammer/ratehammer/cmd/target/truth"
+)
+
+// Sim is a server in virtual time, without listeners: it is the same code that
+// answers over a network, asked at moments of the caller's choice. What waits in
+// it, such as a request that is held back, waits in that time, so nothing sleeps,
+// and a run repeats exactly. It is for one goroutine.
+type Sim struct {
+	server  *Server
+	now     int64 // nanoseconds since the start
+	asleep  sleepers
+	arrived int64
+}
+
+// Simulate builds a server that starts at start. Its listeners are only names,
+// and its store has to be in memory, since others do not know the time.
+func Simulate(cfg Config, start time.Time) (*Sim, error) {
+	s := &Sim{}
+	var err error
+	if s.server, err = build(cfg, clock.New(start, func() int64 { return s.now })); err != nil {
+		return nil, err
+	}
+	for _, b := range s.server.backings {
+		if b.mode.Name != "memory" {
+			return nil, errors.Join(errors.New("a server in virtual time has its states in memory: give no store"), closeStores(s.server.backings))
+		}
+	}
+	return s, nil
+}
+
+// Arrive hands over a request that is there at a moment, which is never earlier
+// than those before it. reply is called once with the answer and the moment it is
+// given at: now, or in a later Arrive or Advance.
+func (s *Sim) Arrive(at time.Duration, r *http.Request, reply func(at time.Duration, w *http.Response)) {
+	s.Advance(at)
+	handler := s.server.router(s.server.cfg.Listeners[0].name())
+	next, stop := iter.Pull(func(yield func(time.Duration) bool) {
+		w := httptest.NewRecorder()
+		ctx := clock.WithSleeper(r.Context(), func(d time.Duration) { yield(d) })
+		handler.ServeHTTP(w, r.WithContext(ctx))
+		reply(time.Duration(s.now), w.Result())
+	})
+	s.arrived++
+	s.goOn(sleeper{next: next, stop: stop, turn: s.arrived})
+}
+
+// Advance lets time pass up to a moment.
+func (s *Sim) Advance(to time.Duration) {
+	for len(s.asleep) > 0 && s.asleep[0].at <= int64(to) {
+		next := heap.Pop(&s.asleep).(sleeper)
+		s.now = next.at
+		s.goOn(next)
+	}
+	s.now = max(s.now, int64(to))
+}
+
+// Next is when something that waits goes on; it is not ok if nothing waits.
+func (s *Sim) Next() (at time.Duration, ok bool) {
+	if len(s.asleep) == 0 {
+		return 0, false
+	}
+	return time.Duration(s.asleep[0].at), true
+}
+
+// goOn runs a request until it waits again or has been answered.
+func (s *Sim) goOn(one sleeper) {
+	d, waits := one.next()
+	if !waits {
+		one.stop()
+		return
+	}
+	one.at = s.now + int64(d)
+	heap.Push(&s.asleep, one)
+}
+
+// Step steps the server's wall clock.
+func (s *Sim) Step(d time.Duration) error { return s.server.clock.Step(d) }
+
+// Truth gives the decisions that are kept, oldest first, and how many older ones
+// are lost.
+func (s *Sim) Truth() (kept []truth.Record, dropped int64) { return s.server.Truth() }
+
+// sleeper is a request that waits.
+type sleeper struct {
+	at   int64 // when it goes on
+	turn int64 // of its arrival, for those of one moment
+	next func() (time.Duration, bool)
+	stop func()
+}
+
+type sleepers []sleeper
+
+func (s sleepers) Len() int { return len(s) }
+func (s sleepers) Less(i, j int) bool {
+	return s[i].at < s[j].at || s[i].at == s[j].at && s[i].turn < s[j].turn
+}
+func (s sleepers) Swap(i, j int) { s[i], s[j] = s[j], s[i] }
+func (s *sleepers) Push(x any)   { *s = append(*s, x.(sleeper)) }
+func (s *sleepers) Pop() any {
+	old := *s
+	last := old[len(old)-1]
+	*s = old[:len(old)-1]
+	return last
+}
