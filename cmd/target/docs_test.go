@@ -180,7 +180,7 @@ func TestDocsAreComplete(t *testing.T) {
 			t.Errorf("the page does not name --%s", f.Name)
 		}
 	})
-	lists := [][]mode.Doc{limiter.List(), key.List(), server.Stores(), dialect.Families(), dialect.RetryAfters(), server.Modes(), server.Methods(), defect.List(), server.HTTPVersions()}
+	lists := [][]mode.Doc{limiter.List(), key.List(), server.Stores(), dialect.Families(), dialect.RetryAfters(), server.Modes(), server.Methods(), defect.List(), server.HTTPVersions(), server.NodeStores(), server.Fronts()}
 	for _, d := range slices.Concat(lists...) {
 		name, _, _ := strings.Cut(d.Name, ":")
 		if !regexp.MustCompile("[`{ |]" + regexp.QuoteMeta(name) + "[`{ |:,]").MatchString(page) {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/key"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
@@ -27,6 +28,7 @@ type serveOptions struct {
 	file string
 	all  bool
 	addressFlags
+	nodeFlags
 	limitFlags
 	answerFlags
 	truthKeep, maxConns, maxWaiting int
@@ -39,11 +41,19 @@ type addressFlags struct {
 	admin, adminToken string
 }
 
+// nodeFlags say how many servers there are, and how their clocks run.
+type nodeFlags struct {
+	nodes            int
+	nodeStore, front string
+	clock            []string
+}
+
 // limitFlags say what to keep to.
 type limitFlags struct {
 	limits, keys, defects []string
-	costHeader            string
+	costHeader, costBody  string
 	store, fallback       string
+	bestEffort            bool
 }
 
 // answerFlags say how requests are treated and answered.
@@ -61,6 +71,7 @@ func (o *serveOptions) addFlags(c *cobra.Command) {
 	o.limitFlags.add(f)
 	o.answerFlags.add(f)
 	o.addressFlags.add(f)
+	o.nodeFlags.add(f)
 	f.IntVar(&o.truthKeep, "truth-keep", 256*1024, "decisions kept for the truth feed, about 200 bytes each")
 	f.IntVar(&o.maxConns, "max-connections", 8192, "connections open at once")
 	f.IntVar(&o.maxWaiting, "max-waiting", 10_000, "requests held back at once, by limits that delay")
@@ -70,8 +81,10 @@ func (o *limitFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.limits, "limit", []string{server.DefaultLimit}, "a limit; given several times all have to admit")
 	f.StringArrayVar(&o.keys, "key", []string{defaultKey}, "what clients are told apart by, once for all limits or once for each")
 	f.StringVar(&o.costHeader, "cost-header", "", "request header with the cost in tokens; without it a request costs 1")
+	f.StringVar(&o.costBody, "cost-body", "", "how the cost is read from the body: array, an array of JSON costs as much as it has elements")
 	f.StringVar(&o.store, "store", "memory", "where the states of keys are")
 	f.StringVar(&o.fallback, "fallback", "", "the limit that is kept to in this process while a store with down=local is down (default the limit itself)")
+	f.BoolVar(&o.bestEffort, "best-effort", false, "declare the limits as best effort: what is admitted beyond them breaks no promise")
 	f.StringArrayVar(&o.defects, "defect", nil, "a defect of all limits; can be given several times")
 }
 
@@ -84,6 +97,34 @@ func (o *answerFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&o.head, "head", "limited", "what to do with HEAD: limited or free")
 	f.StringVar(&o.options, "options", "", "what to do with OPTIONS: limited, free or preflight (default limited, with --origin preflight)")
 	f.StringArrayVar(&o.origins, "origin", nil, "origin that may read answers from a page in a browser, or *")
+}
+
+func (o *nodeFlags) add(f *pflag.FlagSet) {
+	f.IntVar(&o.nodes, "nodes", 1, "servers behind the same limits, each with a clock and an address of its own")
+	f.StringVar(&o.nodeStore, "node-store", "shared", "what several nodes know of each other: shared, separate or lagging{lag=500ms}")
+	f.StringVar(&o.front, "front", "", "what hands requests to the nodes, on an address of its own: round-robin, connection or sticky")
+	f.StringArrayVar(&o.clock, "clock", nil, "what the clocks do by themselves, as in 'at 5s step -10s; node 2 at 8s slew 500ppm'")
+}
+
+// read puts what the flags say into a Config.
+func (o *nodeFlags) read(cfg *server.Config) (err error) {
+	cfg.Nodes = o.nodes
+	if cfg.NodeStore, err = flagMode("node-store", o.nodeStore); err != nil {
+		return err
+	}
+	if o.front != "" {
+		if cfg.Front, err = flagMode("front", o.front); err != nil {
+			return err
+		}
+	}
+	for _, text := range o.clock {
+		events, err := clock.ParseScript(text)
+		if err != nil {
+			return fmt.Errorf("--%w", err)
+		}
+		cfg.Clock = append(cfg.Clock, events...)
+	}
+	return nil
 }
 
 func (o *addressFlags) add(f *pflag.FlagSet) {
@@ -112,13 +153,13 @@ func (o *serveOptions) fromFlags() (server.Config, error) {
 	for _, l := range limits {
 		r.Limits = append(r.Limits, l.Name)
 	}
-	cfg := o.frame()
+	cfg, err := o.frame()
 	cfg.Limits, cfg.Routes = limits, []server.Route{r}
-	return cfg, nil
+	return cfg, err
 }
 
 // frame is what does not depend on limits and routes.
-func (o *serveOptions) frame() server.Config {
+func (o *serveOptions) frame() (server.Config, error) {
 	cfg := server.Config{Admin: o.admin, TruthKeep: o.truthKeep, MaxConns: o.maxConns, MaxWaiting: o.maxWaiting}
 	plain := o.listen
 	if len(o.listenTLS) > 0 && len(plain) == 1 && plain[0] == defaultListen {
@@ -135,7 +176,8 @@ func (o *serveOptions) frame() server.Config {
 			cfg.Listeners[i].Name = fmt.Sprintf("%s (%d)", cfg.Listeners[i].Address, i+1)
 		}
 	}
-	return cfg
+	err := o.nodeFlags.read(&cfg)
+	return cfg, err
 }
 
 func (o *answerFlags) route() (server.Route, error) {
@@ -174,7 +216,8 @@ func (o *limitFlags) readLimits() ([]server.Limit, error) {
 
 func (o *limitFlags) readLimit(algorithm, keyText string) (l server.Limit, err error) {
 	var errs [3]error
-	l.CostHeader = o.costHeader
+	l.BestEffort = o.bestEffort
+	l.CostHeader, l.CostBody = o.costHeader, o.costBody
 	l.Algorithm, errs[0] = flagMode("limit", algorithm)
 	l.Store, errs[1] = flagMode("store", o.store)
 	if l.Key, errs[2] = key.Parse(keyText); errs[2] != nil {

@@ -14,8 +14,13 @@ import (
 // greeting says what runs where, and what can be pasted to try it.
 func greeting(s *server.Server, table bool) string {
 	var b strings.Builder
-	for _, p := range s.Places() {
-		fmt.Fprintf(&b, "serving  %s%s\n", p.URL, over(p))
+	for i, p := range s.Places() {
+		if i == 0 || p.Node == 0 {
+			fmt.Fprintf(&b, "serving  %s%s\n", p.URL, over(p))
+		}
+		if p.Node > 0 {
+			fmt.Fprintf(&b, "node %-3d %s%s\n", p.Node, p.URL, over(p))
+		}
 	}
 	fmt.Fprintf(&b, "admin    %s%s\n", s.AdminURL(), over(s.AdminPlace()))
 	if s.MadeUpToken() {
@@ -71,7 +76,28 @@ func writeTable(b *strings.Builder, signs []server.Sign) {
 	fmt.Fprintln(t, "PATH\tALGORITHM\tAT MOST IN ANY TIME T\tASK IT")
 	for _, sign := range signs {
 		for _, l := range sign.Limits {
-			fmt.Fprintf(t, "%s\t%s\t%s\tcurl -i %s\n", sign.Path, l.Algorithm, most(l.Limit), curl(sign))
+			if !strings.HasPrefix(sign.Path, defectsPath) && !strings.HasPrefix(sign.Path, trapsPath) {
+				fmt.Fprintf(t, "%s\t%s\t%s\tcurl -i %s\n", sign.Path, l.Algorithm, most(l.Limit), curl(sign))
+			}
+		}
+	}
+	t.Flush()
+	b.WriteString("\nWrong on purpose; the clean twin of each is at .../right instead of .../wrong (target defects tells more)\n")
+	writePaths(b, signs, defectsPath, "MADE WRONG BY", func(l server.Promise) string { return strings.Join(l.Defects, " ") })
+	b.WriteString("\nRight, though it looks wrong\n")
+	writePaths(b, signs, trapsPath, "AT MOST IN ANY TIME T", func(l server.Promise) string { return most(l.Limit) })
+}
+
+// writePaths lists what is below a path, a limit a line, with what there is to be
+// told of it; limits with nothing are left out.
+func writePaths(b *strings.Builder, signs []server.Sign, below, title string, tell func(server.Promise) string) {
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "PATH\tLIMIT\tPER\t%s\n", title)
+	for _, sign := range signs {
+		for _, l := range sign.Limits {
+			if told := tell(l); strings.HasPrefix(sign.Path, below) && told != "" {
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", sign.Path, l.Algorithm, l.Key, told)
+			}
 		}
 	}
 	t.Flush()
@@ -94,6 +120,8 @@ func most(l scenarios.Limit) string {
 		return fmt.Sprintf("1 + %v*T released, after at most %v", l.Rate, short(l.Rate.Time(l.Burst)))
 	case scenarios.Nginx:
 		return fmt.Sprintf("%d + %v*(T+1ms)", l.Burst, l.Rate)
+	case scenarios.BestEffort:
+		return fmt.Sprintf("about %d + %v*T, which is no promise", l.Burst, l.Rate)
 	case scenarios.Concurrency:
 		return fmt.Sprintf("no limit, %d at the same time", l.Burst)
 	default:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/defect"
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/key"
@@ -23,15 +24,24 @@ func serveHelp() string {
 	section(&b, "Retry-After (--retry-after)", dialect.RetryAfters())
 	section(&b, "Modes (--mode)", server.Modes())
 	section(&b, "HEAD and OPTIONS (--head, --options)", server.Methods())
+	section(&b, "What nodes know of each other (--node-store)", server.NodeStores())
+	section(&b, "Fronts (--front)", server.Fronts())
+	fmt.Fprintf(&b, "\nClocks (--clock):\n  %s\n      Each part says whose clock it is about (else all), when it comes (else at the start) and what happens.\n", clock.Script)
 	section(&b, "Defects (--defect)", defect.List())
 	b.WriteString(`
 Admin side, on its own address:
   GET  /limits            what is promised where
   GET  /status            keys, connections and memory that the server holds
-  GET  /clock             its monotonic and wall clock, in nanoseconds
-  POST /clock/step?by=-5s step its wall clock; the machine's is left alone
+  GET  /clock             the monotonic and wall clocks, in nanoseconds
+  POST /clock/step?by=-5s step a wall clock; the machine's is left alone
+       /clock/slew?ppm=500, /freeze, /resume, /strobe?step=-1s&every=250ms&times=40, /rate?ppm=50
+  GET  /store             the ways to the stores
+  POST /store/cut         cut them; /store/delay?by=200ms, /store/restore
+  POST /restart?how=hard  restart the nodes: hard, graceful or rolling
+  POST /reload            put the limits and routes of --config in force again, or those of a file in the body
   GET  /truth             the decisions of the limiters, one JSON object a line
   GET  /truth?follow=1    those from now on, as they come
+       each with node=2 is about one node
   GET  /certificate       what clients have to trust, with --listen-tls
 
 ` + exitHelp)

@@ -77,7 +77,7 @@ truth about each of its decisions, so that a tester can be tested.
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{command: c.CommandPath(), err: err}
 	})
-	root.AddCommand(newServe())
+	root.AddCommand(newServe(), newDefects())
 	return root
 }
 

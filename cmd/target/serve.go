@@ -8,6 +8,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -57,6 +59,7 @@ func (o *serveOptions) config(c *cobra.Command) (server.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
+	cfg.Reread = o.reread(cfg)
 	cfg.AdminToken = cmp.Or(o.adminToken, cfg.AdminToken, os.Getenv(tokenVariable))
 	return cfg, cfg.Check()
 }
@@ -67,11 +70,29 @@ func (o *serveOptions) fromFile(c *cobra.Command) (server.Config, error) {
 	if err := conflict(c, "config", "admin-token"); err != nil {
 		return server.Config{}, err
 	}
+	return o.readFile()
+}
+
+func (o *serveOptions) readFile() (server.Config, error) {
 	src, err := document.ReadFile(o.file)
 	if err != nil {
 		return server.Config{}, fmt.Errorf("--config: %w", err)
 	}
 	return setup.Parse(o.file, src)
+}
+
+// reread gives what to reload: a file that was sent, the file that was named, or
+// what the flags have said.
+func (o *serveOptions) reread(started server.Config) func([]byte) (server.Config, error) {
+	return func(file []byte) (server.Config, error) {
+		switch {
+		case len(file) > 0:
+			return setup.Parse("reload", file)
+		case o.file != "":
+			return o.readFile()
+		}
+		return started, nil
+	}
 }
 
 // conflict is the error of flags that are given beside one which stands for them.
@@ -95,13 +116,30 @@ func serve(ctx context.Context, cfg server.Config, all bool, stdout io.Writer) e
 	if err != nil {
 		return err
 	}
+	hangUps := make(chan os.Signal, 1)
+	signal.Notify(hangUps, syscall.SIGHUP)
+	defer signal.Stop(hangUps)
 	if _, err := io.WriteString(stdout, greeting(s, all)); err != nil {
 		s.Close()
 		return fmt.Errorf("saying where the server listens: %w", err)
 	}
-	<-ctx.Done()
+	obey(ctx, hangUps, s, cfg.Log)
 	if err := s.Close(); err != nil {
 		cfg.Log.Warn("not everything ended by itself", "err", err)
 	}
 	return nil
+}
+
+// obey reloads at each hang-up, until ctx is done.
+func obey(ctx context.Context, hangUps <-chan os.Signal, s *server.Server, log *slog.Logger) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangUps:
+			if err := s.Reread(); err != nil {
+				log.Error("not reloaded", "err", err)
+			}
+		}
+	}
 }

@@ -30,7 +30,8 @@ type stage int
 
 const (
 	rebuilds stage = iota // makes another algorithm of what it finds
-	wraps                 // goes around an algorithm, or around its states
+	wraps                 // goes around an algorithm
+	beside                // remembers something beside its states, which so become others
 	outside               // changes what an algorithm is asked, or what is told of it
 )
 
@@ -39,11 +40,20 @@ const (
 type On struct {
 	Limit string // empty: token-bucket{burst=10,rate=5/1s}
 	Key   string // empty: header:X-Api-Key
+
+	Beside     string // a second limit, of the same key, that is asked together with it; empty: none
+	CostHeader string // request header with the cost in tokens; empty: none
+	CostBody   string // how the cost is read from the body; empty: it is not
+	Mode       string // of the route; empty: plain
+	RetryAfter string // form of Retry-After; empty: seconds
+	Fields     string // header fields that tell of the limit; empty: any
+	Store      string // empty: memory
 }
 
-// kinds are all defects, in the order in which they are applied.
+// kinds are all defects, in the order in which they are applied: who a client is
+// comes before where its state is.
 func kinds() []kind {
-	all := slices.Concat(boundKinds(), clockKinds(), storeKinds(), refusalKinds(), headerKinds(), identityKinds())
+	all := slices.Concat(boundKinds(), clockKinds(), identityKinds(), storeKinds(), refusalKinds(), headerKinds(), lifeKinds())
 	slices.SortStableFunc(all, func(a, b kind) int { return cmp.Compare(a.stage, b.stage) })
 	return all
 }
@@ -110,7 +120,7 @@ func Catalogue() (all []Entry) {
 // that meddle with one.
 func wantBucket(name string, a limiter.Algorithm) error {
 	if _, ok := a.Fresh(0).(*limiter.Bucket); !ok {
-		return fmt.Errorf("%s: is a defect of token buckets, and %s is none", name, a.Promise().Contract)
+		return fmt.Errorf("%s: is a defect of token buckets, and none decides for this %s limit", name, a.Promise().Contract)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package defect
 
 import (
+	"cmp"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -12,14 +14,18 @@ import (
 
 // In the tables of this package the clean twin is the row without a defect.
 
+// Each example can be applied where the catalogue says that it can be seen, and
+// changes nothing of what is promised there.
 func TestListedExamplesApply(t *testing.T) {
-	for _, d := range List() {
-		r := newRig(t, "token-bucket{burst=10,rate=5/s}", d.Example)
-		if got := parse(t, d.Example).Name; got != d.Name || d.Text == "" {
-			t.Errorf("%s: the example is of %s, the text is %q", d.Name, got, d.Text)
+	for _, e := range Catalogue() {
+		limit := cmp.Or(e.On.Limit, "token-bucket{burst=10,rate=5/s}")
+		by := cmp.Or(e.On.Key, "header:X-Api-Key")
+		right, wrong := newRigBy(t, time.Unix(0, 0), limit, by), newRigBy(t, time.Unix(0, 0), limit, by, e.Example)
+		if got := parse(t, e.Example).Name; got != e.Name || e.Text == "" {
+			t.Errorf("%s: the example is of %s, the text is %q", e.Name, got, e.Text)
 		}
-		if p := r.parts.Algorithm.Promise(); p.Burst != 10 || p.Rate.PerSecond() != 5 {
-			t.Errorf("%s: promises %v, want what the right limiter promises", d.Name, p)
+		if got, want := wrong.parts.Algorithm.Promise(), right.parts.Algorithm.Promise(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: promises %v, want %v as the right limiter does", e.Name, got, want)
 		}
 	}
 }

@@ -4,5 +4,8 @@ package defect
 func headerKinds() []kind {
 	return []kind{
 		retryAfter(),
+		remaining(),
+		reset(),
+		policyTold(),
 	}
 }

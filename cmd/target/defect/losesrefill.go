@@ -12,6 +12,7 @@ func losesRefill() kind {
 			Example: "loses-refill-on-refusal",
 			Text:    "A refusal stores its moment but not the tokens earned until then, so a client that keeps asking is never admitted again.",
 		},
+		rows:  []string{"M-loses-refill"},
 		stage: wraps,
 		apply: func(p *Parts, r *mode.Reader) error {
 			if err := r.Done(); err != nil {
@@ -20,7 +21,7 @@ func losesRefill() kind {
 			if err := wantBucket("loses-refill-on-refusal", p.Algorithm); err != nil {
 				return err
 			}
-			p.Algorithm = lossy{p.Algorithm}
+			p.Algorithm = lossy{around{p.Algorithm}}
 			return nil
 		},
 	}
@@ -29,7 +30,7 @@ func losesRefill() kind {
 // lossy is a token bucket that loses its refill on refusals. The decision is
 // made on the right level and its wait is right at that moment: it turns into
 // a lie only because the level that it starts from is not stored.
-type lossy struct{ limiter.Algorithm }
+type lossy struct{ around }
 
 func (l lossy) Decide(s limiter.State, now, cost int64) (limiter.Decision, error) {
 	k := s.(*limiter.Bucket)

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/clock"
+	"github.com/ratehammer/ratehammer/cmd/target/key"
 	"github.com/ratehammer/ratehammer/cmd/target/limiter"
 	"github.com/ratehammer/ratehammer/cmd/target/store"
+	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // Parts are those parts of a server that a defect can change. There is one set
@@ -20,10 +22,19 @@ type Parts struct {
 	Now        func(clock.Instant) int64                  // picks from that reading the moment that the algorithm is given, in nanoseconds
 	RetryAfter func(d limiter.Decision, wall int64) int64 // whole seconds that a client refused at wall, in nanoseconds since 1970, is told to wait
 
-	Ask   func(*http.Request, *store.Ask) bool    // changes what is asked for a request, and is false for one that no limit of the route sees; nil: nothing is changed
-	Told  func(limiter.Decision) limiter.Decision // what clients are told of a decision, beside yes or no; nil: as it is
-	Gap   time.Duration                           // between reading a state and writing it, in which others read the same; 0: none can
-	Apart bool                                    // charged also for requests that another limit refuses
+	RetryDate func(moment int64) string                                          // how such a moment, in nanoseconds since 1970, is written as a date; nil: as an HTTP date, rounded up
+	Promised  func(scenarios.Limit, int64) (scenarios.Limit, int64)              // changes what clients are told of the promise, and of how many tokens can be had at once; nil: nothing
+	Key       key.Key                                                            // what clients are told apart by
+	Ask       func(*http.Request, *store.Ask) bool                               // changes what is asked for a request, and is false for one that no limit of the route sees; nil: nothing is changed
+	Told      func(a store.Ask, wall int64, d limiter.Decision) limiter.Decision // what clients are told of the decision on an ask at wall, in nanoseconds since 1970, beside yes or no; nil: as it is
+	Torn      bool                                                               // reads, decides and writes in steps of their own, between which others read the same
+	Gap       time.Duration                                                      // between these steps, if Torn
+	Apart     bool                                                               // charged also for requests that another limit refuses
+	Since     func() int64                                                       // since when one of the processes that share the states has been there all the time: nanoseconds, as clock.Instant.Since1970 has them; nil: always
+	Volatile  bool                                                               // states are not written to a disk, whatever is declared
+	Down      store.Policy                                                       // what is done while the store cannot decide, whatever is declared; None: what is declared
+
+	ParseFirst bool // requests that fail before the limit is asked are not counted, whatever is declared
 
 	seed uint64
 }
@@ -69,11 +80,18 @@ func (p *Parts) asks(change func(*http.Request, *store.Ask) bool) {
 }
 
 // tells adds a change of what clients are told.
-func (p *Parts) tells(change func(limiter.Decision) limiter.Decision) {
+func (p *Parts) tells(change func(store.Ask, int64, limiter.Decision) limiter.Decision) {
 	other := p.Told
 	if other == nil {
 		p.Told = change
 		return
 	}
-	p.Told = func(d limiter.Decision) limiter.Decision { return change(other(d)) }
+	p.Told = func(a store.Ask, wall int64, d limiter.Decision) limiter.Decision {
+		return change(a, wall, other(a, wall, d))
+	}
+}
+
+// Stored is the limit as a store has it, by this name.
+func (p *Parts) Stored(name string) store.Limit {
+	return store.Limit{Algorithm: p.Algorithm, Name: name, Now: p.Now, Torn: p.Torn, Gap: p.Gap, Apart: p.Apart, Down: p.Down, Volatile: p.Volatile}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/clock"
+	"github.com/ratehammer/ratehammer/cmd/target/key"
 	"github.com/ratehammer/ratehammer/cmd/target/limiter"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
 	"github.com/ratehammer/ratehammer/cmd/target/store"
@@ -29,13 +30,27 @@ func parse(t *testing.T, s string) mode.Mode {
 
 func newRig(t *testing.T, limit string, defects ...string) *rig {
 	t.Helper()
+	return newRigAt(t, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), limit, defects...)
+}
+
+// newRigAt is the rig of a server that is started at that moment.
+func newRigAt(t *testing.T, start time.Time, limit string, defects ...string) *rig {
+	t.Helper()
+	return newRigBy(t, start, limit, "header:X-Api-Key", defects...)
+}
+
+// newRigBy is that of a server that tells clients apart by another key.
+func newRigBy(t *testing.T, start time.Time, limit, by string, defects ...string) *rig {
+	t.Helper()
 	a, err := limiter.New(parse(t, limit))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &rig{t: t}
-	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	r.parts = Right(a, clock.New(start, func() int64 { return int64(r.now) }), 1)
+	if r.parts.Key, err = key.Parse(by); err != nil {
+		t.Fatal(err)
+	}
 	var modes []mode.Mode
 	for _, d := range defects {
 		modes = append(modes, parse(t, d))

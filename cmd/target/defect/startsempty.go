@@ -12,6 +12,7 @@ func startsEmpty() kind {
 			Example: "starts-empty",
 			Text:    "A key that was never seen before starts with no token instead of all.",
 		},
+		rows:  []string{"M-starts-empty"},
 		stage: wraps,
 		apply: func(p *Parts, r *mode.Reader) error {
 			if err := r.Done(); err != nil {
@@ -20,14 +21,14 @@ func startsEmpty() kind {
 			if err := wantBucket("starts-empty", p.Algorithm); err != nil {
 				return err
 			}
-			p.Algorithm = empty{p.Algorithm}
+			p.Algorithm = empty{around{p.Algorithm}}
 			return nil
 		},
 	}
 }
 
 // empty is a token bucket that starts empty.
-type empty struct{ limiter.Algorithm }
+type empty struct{ around }
 
 func (e empty) Fresh(now int64) limiter.State {
 	s := e.Algorithm.Fresh(now)

@@ -50,6 +50,7 @@ func TestWallClockStepped(t *testing.T) {
 		{[]string{"wall-clock"}, 10 * time.Second, 10}, // 50 tokens that no time has earned, 10 of which fit
 		{[]string{"wall-clock"}, time.Second, 5},
 		{[]string{"wall-clock"}, -10 * time.Second, 0},
+		{[]string{"wall-clock{form=drain}"}, 10 * time.Second, 10},
 	}
 	for _, tt := range tests {
 		r := newRig(t, "token-bucket{burst=10,rate=5/s}", tt.defects...)
@@ -107,5 +108,20 @@ func TestDebitSaturates(t *testing.T) {
 	s = r.parts.Algorithm.Fresh(6_148_914_691_236_517_206)
 	if d, err := r.parts.Algorithm.Decide(s, 0, 1); err != nil || d.After != -limiter.MaxLevel {
 		t.Errorf("195 years back: got %+v, %v, want the lowest level", d, err)
+	}
+}
+
+// Where a step back drains a bucket, the whole of it is lost, however short the
+// step was.
+func TestWallClockDrains(t *testing.T) {
+	for want, defects := range map[int][]string{9: nil, 0: {"wall-clock{form=drain}"}, 8: {"wall-clock{form=naive}"}} {
+		r := newRig(t, "token-bucket{burst=10,rate=5/s}", defects...)
+		r.ask("a")
+		if err := r.parts.Clock.Step(-100 * time.Millisecond); err != nil { // half a token
+			t.Fatal(err)
+		}
+		if got := r.volley("a", 20); got != want {
+			t.Errorf("%v: got %d of the 9 that were left, want %d", defects, got, want)
+		}
 	}
 }

@@ -35,6 +35,7 @@ type Policy struct {
 	Quota      int64                                      // tokens that can be had at once; 0: the burst, or the count of a window
 	Shared     bool                                       // whether all clients have one budget together
 	RetryAfter func(d limiter.Decision, wall int64) int64 // whole seconds that a client refused at wall, in nanoseconds since 1970, is told to wait; nil: limiter.Decision.RetryAfter
+	RetryDate  func(moment int64) string                  // how such a moment, in nanoseconds since 1970, is written where a date is told; nil: as an HTTP date, rounded up
 }
 
 // Voice speaks for the limits of one route. It may be used by several
@@ -43,6 +44,7 @@ type Voice struct {
 	policies []Policy
 	families []family
 	retry    retryForm
+	dated    bool      // whether it writes a date
 	refusals []*Answer // by the set of policies that refuse, as bits
 
 	calendar calendar // of Date
@@ -92,7 +94,7 @@ func New(s Settings, policies []Policy) (*Voice, error) {
 	if len(policies) > MaxPolicies {
 		return nil, fmt.Errorf("%d limits together: an answer can speak of at most %d", len(policies), MaxPolicies)
 	}
-	v := &Voice{policies: slices.Clone(policies), retry: retryFormOf(s.RetryAfter)}
+	v := &Voice{policies: slices.Clone(policies), retry: retryFormOf(s.RetryAfter), dated: s.RetryAfter == "date"}
 	for i := range v.policies {
 		p := &v.policies[i]
 		if p.RetryAfter == nil {

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -41,16 +42,22 @@ func retryFormOf(name string) retryForm {
 // RetryAfter sets the header of a refusal: after it every limit that has refused
 // would admit.
 func (v *Voice) RetryAfter(h http.Header, s Standing) {
-	var seconds, moment int64
+	// What a wrong limiter says may be negative.
+	seconds, moment, last := int64(math.MinInt64), int64(math.MinInt64), 0
 	for i, d := range s.Decisions {
 		if d.Admitted {
 			continue
 		}
 		said := v.policies[i].RetryAfter(d, s.Wall)
 		seconds = max(seconds, said)
-		moment = max(moment, s.Wall+exact(d, said))
+		if m := s.Wall + exact(d, said); m > moment {
+			moment, last = m, i
+		}
 	}
 	v.retry(v, h, seconds, moment)
+	if write := v.policies[last].RetryDate; write != nil && v.dated {
+		h["Retry-After"] = []string{write(moment)}
+	}
 }
 
 // exact is the wait in nanoseconds, unless what is said of it is not the truth
@@ -59,8 +66,12 @@ func exact(d limiter.Decision, said int64) int64 {
 	if d.Wait >= 0 && said == d.RetryAfter() {
 		return int64(d.Wait)
 	}
-	return said * int64(time.Second)
+	return min(said, farthest) * int64(time.Second)
 }
+
+// farthest is more seconds than a date can be away, and added to one of this
+// century as nanoseconds they fit in 64 bits.
+const farthest = 1 << 32
 
 // number is a header value, of which the small ones are there already.
 func number(n int64) []string {

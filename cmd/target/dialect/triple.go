@@ -75,7 +75,7 @@ func (t triple) standing(h http.Header, s Standing) {
 	d := binding(s)
 	h[t.limit] = number(d.Limit)
 	h[t.remaining] = number(d.Remaining)
-	if d.Reset >= 0 {
+	if d.Reset != limiter.Unknown {
 		h[t.reset] = []string{strconv.FormatInt(t.form(d, s.Wall), 10)}
 	}
 }

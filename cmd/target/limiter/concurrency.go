@@ -86,7 +86,7 @@ func (c *Concurrency) View(s State, _ int64) (d Decision) {
 func (c *Concurrency) tell(d *Decision, before, after int64) {
 	b := c.promise.Burst
 	d.Before, d.After, d.Unit, d.Limit = b-before, b-after, 1, b
-	d.Remaining = d.After
+	d.Remaining = max(0, d.After) // more are under way where the burst was lowered meanwhile
 	if after > 0 {
 		d.Reset = Unknown
 	}

@@ -110,6 +110,14 @@ func (e *CostError) Error() string {
 	return fmt.Sprintf("a cost of %d can never be admitted: give 1 to %d", e.Cost, e.Most)
 }
 
+// FaultError says that the limiter itself has failed, as only a wrong one does.
+// The state is as it was.
+type FaultError struct {
+	Text string // what went wrong
+}
+
+func (e *FaultError) Error() string { return "the limiter has failed: " + e.Text }
+
 // kind is one algorithm that can be named.
 type kind struct {
 	mode.Doc
@@ -126,6 +134,7 @@ func kinds() []kind {
 		fixedWindow(),
 		slidingLog(),
 		slidingCounter(),
+		calendar(),
 		nginx(),
 		concurrency(),
 	}

@@ -10,7 +10,8 @@ type Part struct {
 	State     State    // in: what is remembered; out: what has to be, which may be another value
 	Now       int64    // nanoseconds on the clock of this limit
 	Cost      int64    // tokens
-	Decision  Decision // out: of this limit. If it would have admitted what others refused: Admitted, with nothing spent
+	Apart     bool     // stays charged where another limit refuses, which is wrong
+	Decision  Decision // out: of this limit. If it would have admitted what others refused: Admitted, with nothing spent unless Apart
 
 	was State // as it was before, where others may refuse
 }
@@ -54,7 +55,7 @@ func putBack(parts []Part) {
 func unspend(parts []Part) {
 	for i := range parts {
 		p := &parts[i]
-		if !p.Decision.Admitted {
+		if !p.Decision.Admitted || p.Apart {
 			continue
 		}
 		p.State = p.was

@@ -205,3 +205,14 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestShare(t *testing.T) {
+	for text, want := range map[string]int64{"0.65": 650_000, "1": 1_000_000, "1.0": 1_000_000, "0": 0, ".5": 500_000, "0.000001": 1, "0.001": 1000,
+		"1.000001": -1, "-0.5": -1, "0.0000001": -1, "half": -1, "65%": -1, "+": -1, "0.-1": -1, "0.+5": -1} {
+		r := Mode{Name: "x", Settings: []Setting{{"p", text}}}.Read("x{p=0.5}")
+		got := r.Share("p")
+		if err := r.Done(); want >= 0 && (err != nil || got != want) || want < 0 && err == nil {
+			t.Errorf("%s: got %d, %v, want %d", text, got, err, want)
+		}
+	}
+}

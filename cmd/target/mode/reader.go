@@ -49,6 +49,10 @@ func (r *Reader) DurationOr(key string, fallback time.Duration) time.Duration {
 	return read(r, key, &fallback, parseDuration)
 }
 
+// Share reads a number from 0 to 1 of at most six decimals, such as 0.65, in
+// parts per million.
+func (r *Reader) Share(key string) int64 { return read(r, key, nil, parseShare) }
+
 // Rate reads what scenarios.ParseRate does.
 func (r *Reader) Rate(key string) scenarios.Rate { return read(r, key, nil, scenarios.ParseRate) }
 
@@ -138,6 +142,16 @@ func parseBool(s string) (bool, error) {
 		return false, fmt.Errorf("%q is neither true nor false", s)
 	}
 	return s == "true", nil
+}
+
+func parseShare(s string) (int64, error) {
+	whole, decimals, _ := strings.Cut(s, ".")
+	millionths := whole + (decimals + "000000")[:max(6, len(decimals))]
+	ppm, err := strconv.ParseUint(millionths, 10, 64)
+	if err != nil || whole+decimals == "" || len(decimals) > 6 || ppm > 1_000_000 {
+		return 0, fmt.Errorf("%q is not a share from 0 to 1 such as 0.65 or 0.001", s)
+	}
+	return int64(ppm), nil
 }
 
 func parseDuration(s string) (time.Duration, error) {

@@ -7,53 +7,32 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"strconv"
-	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 )
 
-// adminHandler serves the admin side, which is for tests: it moves the clock
-// and shows the keys of clients.
+// adminHandler serves the admin side, which is for tests: it moves the clocks,
+// restarts nodes and shows the keys of clients.
 func (s *Server) adminHandler(at net.Addr) (http.Handler, error) {
+	// A page in the browser of whoever runs the server must not step its clock.
+	return s.lock(http.NewCrossOriginProtection().Handler(s.adminMux()), at)
+}
+
+func (s *Server) adminMux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /clock", s.showClock)
-	mux.HandleFunc("POST /clock/step", s.stepClock)
+	mux.HandleFunc("POST /clock/{action}", s.changeClock)
 	mux.HandleFunc("GET /truth", s.showTruth)
 	mux.HandleFunc("GET /limits", s.showLimits)
 	mux.HandleFunc("GET /status", s.showStatus)
+	mux.HandleFunc("GET /store", s.showStore)
+	mux.HandleFunc("POST /store/{action}", s.changeStore)
+	mux.HandleFunc("POST /restart", s.postRestart)
+	mux.HandleFunc("POST /reload", s.postReload)
 	if s.certificate != nil {
 		mux.HandleFunc("GET /certificate", s.showCertificate)
 	}
-	// A page in the browser of whoever runs the server must not step its clock.
-	return s.lock(http.NewCrossOriginProtection().Handler(mux), at)
-}
-
-// reading is a clock.Instant as JSON, all in nanoseconds.
-type reading struct {
-	MonoNS   int64 `json:"mono_ns"`
-	WallNS   int64 `json:"wall_ns"`
-	OffsetNS int64 `json:"offset_ns"`
-}
-
-func (s *Server) showClock(w http.ResponseWriter, _ *http.Request) {
-	i := s.clock.Read()
-	show(w, reading{i.Mono, i.Wall, i.Offset})
-}
-
-// stepClock steps the wall clock by a signed duration and shows the clock as it
-// is then.
-func (s *Server) stepClock(w http.ResponseWriter, r *http.Request) {
-	by, err := time.ParseDuration(r.URL.Query().Get("by"))
-	if err != nil {
-		s.refuse(w, "by must be a signed duration, as in POST /clock/step?by=-5s")
-		return
-	}
-	if err := s.clock.Step(by); err != nil {
-		s.refuse(w, err.Error())
-		return
-	}
-	s.cfg.Log.Info("wall clock stepped", "by", by)
-	s.showClock(w, r)
+	return mux
 }
 
 // promised is a Promise with where it is asked, as JSON.
@@ -99,19 +78,31 @@ type status struct {
 
 func (s *Server) showStatus(w http.ResponseWriter, _ *http.Request) {
 	first, last := s.truth.Bounds()
-	st := status{Decisions: last, Dropped: first - 1, Waiting: len(s.room.places), Connections: s.doors.open(), Goroutines: runtime.NumGoroutine()}
-	for _, b := range s.backings {
-		n := b.store.Len()
-		if n < 0 {
-			st.Keys = -1
-			break
-		}
-		st.Keys += n
+	st := status{Keys: s.keys(), Decisions: last, Dropped: first - 1, Connections: s.nodes[0].doors.open(), Goroutines: runtime.NumGoroutine()}
+	for _, n := range s.nodes {
+		st.Waiting += len(n.room.places)
 	}
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(heap)
 	st.HeapBytes = int64(heap[0].Value.Uint64())
 	show(w, st)
+}
+
+// keys is how many keys there is a state of; -1: a store cannot tell.
+func (s *Server) keys() (sum int) {
+	for _, n := range s.nodes {
+		for _, b := range n.life().backings {
+			keys := b.store.Len()
+			if keys < 0 {
+				return -1
+			}
+			sum += keys
+		}
+		if s.shared != nil { // all have the same
+			break
+		}
+	}
+	return sum
 }
 
 // showCertificate gives what a client has to trust.
@@ -128,5 +119,5 @@ func show(w http.ResponseWriter, v any) {
 
 // refuse answers a request to the admin side that is not understood.
 func (s *Server) refuse(w http.ResponseWriter, detail string) {
-	s.voice.Write(w, dialect.Problem(http.StatusBadRequest, detail), s.clock.Read().Wall)
+	s.voice.Write(w, dialect.Problem(http.StatusBadRequest, detail), s.nodes[0].clock.Read().Wall)
 }

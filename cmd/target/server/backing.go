@@ -3,12 +3,10 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync/atomic"
 
-	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
 	"github.com/ratehammer/ratehammer/cmd/target/store"
 )
@@ -20,6 +18,8 @@ type backing struct {
 	limits  []store.Limit
 	instead []store.Limit // of the same index: what is kept to where the store is down and one in this process answers
 	store   store.Store
+	tables  *store.Tables // of states in this process; nil: they are elsewhere
+	link    *store.Link   // the way there
 	log     *slog.Logger
 	trouble atomic.Bool // whether it could not be asked the last time
 }
@@ -45,9 +45,9 @@ func orMemory(m mode.Mode) mode.Mode {
 	return m
 }
 
-// openStores opens one store for each that the limits name, and tells the limits
-// where they are.
-func openStores(limits []*limit, c *clock.Clock, log *slog.Logger) (all []*backing, err error) {
+// group makes a backing for each store that the limits name, and tells the limits
+// in which they are.
+func group(limits []*limit, log *slog.Logger) (all []*backing) {
 	for _, l := range limits {
 		m := orMemory(l.Store)
 		i := slices.IndexFunc(all, func(b *backing) bool { return b.mode.String() == m.String() })
@@ -57,27 +57,58 @@ func openStores(limits []*limit, c *clock.Clock, log *slog.Logger) (all []*backi
 		}
 		b := all[i]
 		l.backing, l.index = b, len(b.limits)
-		b.limits = append(b.limits, store.Limit{Algorithm: l.parts.Algorithm, Name: l.Name + "/" + l.Key.String(), Now: l.parts.Now})
+		kept := l.parts.Stored(l.Name + "/" + l.Key.String())
+		kept.Terms = l.terms()
+		b.limits = append(b.limits, kept)
 		b.instead = append(b.instead, l.instead)
 	}
-	for _, b := range all {
-		open, err := newOpener(b.mode)
-		if err == nil {
-			b.store, err = open(b.limits, b.instead, c)
-		}
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("store %w", err), closeStores(all))
-		}
-	}
-	return all, nil
+	return all
 }
 
-func closeStores(all []*backing) error {
-	var errs []error
-	for _, b := range all {
-		if b.store != nil {
-			errs = append(errs, b.store.Close())
-		}
+// acquire gets what the states of a store in this process are in, or finds out
+// that it cannot be had.
+func (b *backing) acquire(n *node) error {
+	opened, err := newOpener(b.mode)
+	if err != nil || !opened.local {
+		return err
 	}
-	return errors.Join(errs...)
+	c := n.own
+	if c == nil {
+		c = n.server.shared
+	}
+	b.tables, err = c.get(b.mode.String(), opened.file)
+	return err
+}
+
+// open opens the store for a node. Where it gives both a store and an error, the
+// store works and what is written of it does not last.
+func (b *backing) open(n *node) error {
+	o, err := newOpener(b.mode)
+	if err != nil {
+		return err
+	}
+	b.link = n.link(b.mode)
+	s, err := o.open(opening{limits: b.limits, fallback: b.instead, clock: n.clock, link: b.link, tables: b.tables, apart: n.apart()})
+	if s == nil {
+		return err
+	}
+	s = n.server.lags.join(s, b.mode, n)
+	b.store = store.Betray(s, b.limits, n.clock)
+	return err
+}
+
+func (b *backing) close() error {
+	if b.store == nil {
+		return nil
+	}
+	return b.store.Close()
+}
+
+// terms are all that the decisions of the limit depend on.
+func (l *limit) terms() string {
+	text := l.Algorithm.String()
+	for _, d := range l.Defects {
+		text += " " + d.String()
+	}
+	return text
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/store"
 	"github.com/ratehammer/ratehammer/cmd/target/truth"
@@ -40,7 +39,7 @@ func price(b *testing.B, r Route) {
 
 // What the truth costs beside the decision that it is about.
 func BenchmarkTruth(b *testing.B) {
-	s, err := build(byHeader(b, "token-bucket{burst=10,rate=5/s}"), clock.New(time.Now(), nil))
+	s, err := build(byHeader(b, "token-bucket{burst=10,rate=5/s}"), time.Now(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -51,7 +50,7 @@ func BenchmarkTruth(b *testing.B) {
 	for range b.N {
 		decide = min(decide, timeOf(func() {
 			for range round {
-				_ = s.backings[0].store.Decide(b.Context(), asks, nil)
+				_ = s.nodes[0].life().backings[0].store.Decide(b.Context(), asks, nil)
 			}
 		}))
 		record = min(record, timeOf(func() {
@@ -78,7 +77,7 @@ func newRouter(b *testing.B, cfg Config) http.Handler {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { s.Close() })
-	return s.router(s.cfg.Listeners[0].name())
+	return s.nodes[0].handler(s.cfg.Listeners[0].name())
 }
 
 // feed has n requests of one connection answered, and tells how long that took.

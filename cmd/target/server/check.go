@@ -23,6 +23,7 @@ func (c Config) Check() error {
 		twice(c.Limits, "limits", Limit.name),
 		twice(c.Listeners, "listeners", Listener.name),
 		oneStrobe(c.Limits),
+		c.checkNodes(),
 		c.checkRoutes(),
 	)
 }

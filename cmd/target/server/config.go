@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 
+	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/key"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
@@ -39,6 +40,16 @@ type Config struct {
 	Key     scenarios.Key // what clients are told apart by; zero: nothing, they share one budget. Only without Limits
 	Defects []mode.Mode   // of defect.List; nil: none. Only without Limits
 
+	Nodes     int              // servers with a clock and an address each, behind one promise; 0: 1
+	NodeStore mode.Mode        // one of NodeStores: what several nodes know of each other; zero: shared
+	Front     mode.Mode        // one of Fronts: what hands requests to the nodes; zero: nothing does
+	Clock     []clock.Scripted // what the clocks do by themselves; nil: they run as the machine's does
+
+	// Reread gives the Config anew when it is to be reloaded: from this file, or nil:
+	// from where it came from. Nil: there is nothing to read, and a reload changes
+	// nothing.
+	Reread func(file []byte) (Config, error)
+
 	Admin      string       // address of the admin side; empty: 127.0.0.1:0; without a host: 127.0.0.1, and not every address
 	AdminToken string       // what the admin side asks for; empty: nothing, or one that is made up if it can be reached from elsewhere
 	Seed       uint64       // of what defects leave to chance; servers with the same seed do the same
@@ -62,8 +73,10 @@ type Limit struct {
 	Algorithm  mode.Mode   // one of limiter.List
 	Key        key.Key     // what clients are told apart by; zero: nothing, they share one budget
 	CostHeader string      // request header with the cost in tokens; empty, or absent from a request: 1
+	CostBody   string      // how the cost is read from the body: array, an array of JSON costs as much as it has elements; empty: it is not
 	Store      mode.Mode   // one of Stores; zero: memory
 	Fallback   mode.Mode   // one of limiter.List, kept to in this process while the store is down and is said to be replaced; zero: the Algorithm
+	BestEffort bool        // the numbers are a wish: what is admitted beyond them breaks no promise; false: the promise of the algorithm
 	Defects    []mode.Mode // of defect.List; nil: none
 }
 

@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 )
 
@@ -26,7 +25,7 @@ type timed struct {
 
 func newTimed(t *testing.T, cfg Config) *timed {
 	t.Helper()
-	s, err := build(cfg, clock.New(time.Now(), nil))
+	s, err := build(cfg, time.Now(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +37,7 @@ func (a *timed) ask(ctx context.Context, path, key string, n int) {
 	for range n {
 		a.wg.Go(func() {
 			w := httptest.NewRecorder()
-			a.s.router(a.s.cfg.Listeners[0].name()).ServeHTTP(w, request("GET", path, key, "").WithContext(ctx))
+			a.s.nodes[0].handler(a.s.cfg.Listeners[0].name()).ServeHTTP(w, request("GET", path, key, "").WithContext(ctx))
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			a.after[w.Code] = append(a.after[w.Code], time.Since(a.began).Seconds())
@@ -104,13 +103,13 @@ func TestClientGoesWhileHeldBack(t *testing.T) {
 		a := newTimed(t, byHeader(t, "queue{burst=2,rate=1/s}"))
 		ctx, goAway := context.WithCancel(t.Context())
 		a.ask(ctx, "/", "a", 3)
-		if got := len(a.s.room.places); got != 2 {
+		if got := len(a.s.nodes[0].room.places); got != 2 {
 			t.Errorf("got %d waiting, want 2", got)
 		}
 		goAway()
 		a.wg.Wait()
-		if got := time.Since(a.began); got != 0 || len(a.s.room.places) != 0 {
-			t.Errorf("gone after %v with %d waiting, want at once and none", got, len(a.s.room.places))
+		if got := time.Since(a.began); got != 0 || len(a.s.nodes[0].room.places) != 0 {
+			t.Errorf("gone after %v with %d waiting, want at once and none", got, len(a.s.nodes[0].room.places))
 		}
 		a.ask(t.Context(), "/", "a", 1)
 		a.check(t, map[int][]float64{200: {0, 0, 0}, 429: {0}})
@@ -141,11 +140,11 @@ func TestShedLeavesTheRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newTimed(t, routed(t, "queue{burst=5,rate=1/s}", Route{Mode: parse(t, "order{pending=1}")}))
 		a.ask(t.Context(), "/", "a", 4)
-		if got := len(a.s.room.places); got > 1 {
+		if got := len(a.s.nodes[0].room.places); got > 1 {
 			t.Errorf("got %d waiting, want at most the one that is pending", got)
 		}
 		a.wg.Wait()
-		if got := len(a.s.room.places); got != 0 {
+		if got := len(a.s.nodes[0].room.places); got != 0 {
 			t.Errorf("got %d waiting at the end, want 0", got)
 		}
 	})

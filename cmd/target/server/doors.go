@@ -14,6 +14,7 @@ import (
 // nothing, take the places of each other and not of those who ask something.
 type doors struct {
 	most int
+	came atomic.Uint64 // visitors ever
 	mu   sync.Mutex
 	in   map[*visitor]struct{}
 }
@@ -24,6 +25,7 @@ func newDoors(most int) *doors { return &doors{most: most, in: map[*visitor]stru
 type visitor struct {
 	net.Conn
 	doors *doors
+	turn  uint64       // how many came before it
 	busy  atomic.Int32 // requests that are being answered
 	since atomic.Int64 // nanoseconds, time.Now: when it came, or when its last answer was given
 }
@@ -45,7 +47,7 @@ func (g guarded) Accept() (net.Conn, error) {
 }
 
 func (d *doors) admit(conn net.Conn) net.Conn {
-	v := &visitor{Conn: conn, doors: d}
+	v := &visitor{Conn: conn, doors: d, turn: d.came.Add(1) - 1}
 	v.since.Store(time.Now().UnixNano())
 	d.mu.Lock()
 	var out *visitor

@@ -107,7 +107,7 @@ func TestSlowClientsDoNotLockOthersOut(t *testing.T) {
 			}
 		}
 	}
-	if got := s.doors.open(); got > 20 || got < 2 {
+	if got := s.nodes[0].doors.open(); got > 20 || got < 2 {
 		t.Errorf("got %d connections open, want at most 20", got)
 	}
 	slowest.SetReadDeadline(time.Now().Add(10 * time.Second))

@@ -13,9 +13,9 @@ import (
 // front is what a route checks beside its limits: in front of them, and between
 // them and the work.
 type front interface {
-	// before reads the whole request. It gives the answer to one that does not
-	// get to the limits, or nil.
-	before(w http.ResponseWriter, r *http.Request) *dialect.Answer
+	// before reads the whole request. It gives the answer to one that fails, or
+	// nil, and whether the limits are asked about it all the same.
+	before(w http.ResponseWriter, r *http.Request) (a *dialect.Answer, counted bool)
 	// enter takes a place for a request that the limits have admitted. It gives
 	// the answer to one that gets no place, or nil. It is called where the truth
 	// of the decision is settled and must not wait.
@@ -68,6 +68,9 @@ func Modes() []mode.Doc {
 	return docs
 }
 
+// unspent is what a request is told that has not got to the limits.
+const unspent = "nothing was spent"
+
 // plainMaxBody is what a plain route reads of a body, in bytes.
 const plainMaxBody = 1 << 20
 
@@ -79,7 +82,7 @@ func plainKind() frontKind {
 			Text:    "Every path is limited and answers 200; a body is read and ignored, one over 1 MiB is answered 413 and spends no token.",
 		},
 		build: func(r *mode.Reader) (front, error) {
-			return plain{tooLarge: tooLarge(plainMaxBody), broken: broken()}, r.Done()
+			return plain{tooLarge: tooLarge(plainMaxBody, unspent), broken: broken(unspent)}, r.Done()
 		},
 	}
 }
@@ -87,18 +90,18 @@ func plainKind() frontKind {
 // plain checks nothing but the limits.
 type plain struct{ tooLarge, broken *dialect.Answer }
 
-func (p plain) before(w http.ResponseWriter, r *http.Request) *dialect.Answer {
+func (p plain) before(w http.ResponseWriter, r *http.Request) (a *dialect.Answer, counted bool) {
 	if r.Body == http.NoBody {
-		return nil
+		return nil, false
 	}
 	_, err := io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, plainMaxBody))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
-		return p.tooLarge
+		return p.tooLarge, false
 	case err != nil:
-		return p.broken
+		return p.broken, false
 	}
-	return nil
+	return nil, false
 }
 
 func (p plain) enter() *dialect.Answer { return nil }

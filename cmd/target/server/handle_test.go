@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
 )
@@ -149,7 +148,7 @@ func TestCost(t *testing.T) {
 	req := request("GET", "/", "b", "")
 	req.Header.Set("X-Cost", "6")
 	r.do(req)
-	if got := r.backings[0].store.Len(); got != 1 {
+	if got := r.nodes[0].life().backings[0].store.Len(); got != 1 {
 		t.Errorf("got %d keys, want 1", got)
 	}
 }
@@ -158,7 +157,7 @@ func TestCost(t *testing.T) {
 func TestDate(t *testing.T) {
 	r := newRig(t, byHeader(t, "token-bucket{burst=1,rate=1/s}"))
 	r.now = 3 * time.Second
-	if err := r.clock.Step(-10 * time.Second); err != nil {
+	if err := r.nodes[0].clock.Step(-10 * time.Second); err != nil {
 		t.Fatal(err)
 	}
 	want := start.Add(-7 * time.Second).Format(http.TimeFormat)
@@ -174,7 +173,7 @@ func TestDate(t *testing.T) {
 func TestMomentsFollowTheClock(t *testing.T) {
 	r := newRig(t, routed(t, "token-bucket{burst=1,rate=1/3s}", Route{Answers: dialect.Settings{RetryAfter: "date", Fields: []string{"x-ratelimit-epoch-ms"}}}))
 	r.now = 500 * time.Millisecond
-	if err := r.clock.Step(-10 * time.Second); err != nil {
+	if err := r.nodes[0].clock.Step(-10 * time.Second); err != nil {
 		t.Fatal(err)
 	}
 	r.get("a")
@@ -271,7 +270,7 @@ func TestBuildErrors(t *testing.T) {
 		{"plain takes none", Config{Routes: []Route{{Mode: parse(t, "plain{x}")}}}, "no settings are taken"},
 	}
 	for _, tt := range tests {
-		if _, err := build(tt.cfg, clock.New(start, nil)); err == nil || !strings.Contains(err.Error(), tt.says) {
+		if _, err := build(tt.cfg, start, nil); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: got %v, want an error that says %q", tt.name, err, tt.says)
 		}
 	}
@@ -280,7 +279,7 @@ func TestBuildErrors(t *testing.T) {
 // The zero Config is a right server with one budget for all.
 func TestZeroConfig(t *testing.T) {
 	r := newRig(t, Config{})
-	p := r.limits[0].promise()
+	p := r.nodes[0].life().limits[0].promise()
 	if p.Limit.Burst != 10 || p.Limit.Rate.PerSecond() != 5 || p.Key.String() != "none" {
 		t.Errorf("promise: got %v, want 10 tokens and 5/s for all", p)
 	}

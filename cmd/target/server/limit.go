@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ type limit struct {
 // Check says what is wrong with the limit by itself, or nil.
 func (l Limit) Check() error {
 	// Its clock only has to be one that a defect can change.
-	_, err := l.build(clock.New(time.Unix(0, 0), func() int64 { return 0 }), 0)
+	_, err := l.build(clock.New(time.Unix(0, 0), func() int64 { return 0 }), 0, func() int64 { return 0 })
 	return err
 }
 
@@ -48,6 +49,12 @@ func (l Limit) checkWords() error {
 	if strings.ContainsFunc(l.CostHeader, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c) }) {
 		return fmt.Errorf("cost header %q: give the name of a header", l.CostHeader)
 	}
+	if l.CostBody != "" && !slices.Contains(costBodies, l.CostBody) {
+		return fmt.Errorf("cost body %q: write %s, or nothing", l.CostBody, strings.Join(costBodies, ", "))
+	}
+	if l.CostBody != "" && l.CostHeader != "" {
+		return errors.New("a cost header and a cost body: give one of them")
+	}
 	return nil
 }
 
@@ -58,7 +65,8 @@ func (l Limit) name() string {
 	return l.Name
 }
 
-func (l Limit) build(c *clock.Clock, seed uint64) (*limit, error) {
+// build makes the limit for a node with that clock, whose states go back to since.
+func (l Limit) build(c *clock.Clock, seed uint64, since func() int64) (*limit, error) {
 	l.Name = l.name()
 	if err := l.checkWords(); err != nil {
 		return nil, err
@@ -71,6 +79,7 @@ func (l Limit) build(c *clock.Clock, seed uint64) (*limit, error) {
 		return nil, err
 	}
 	parts := defect.Right(algorithm, c, seed)
+	parts.Key, parts.Since = l.Key, since
 	if err := defect.Apply(&parts, l.Defects); err != nil {
 		return nil, err
 	}
@@ -114,12 +123,17 @@ func (l *limit) measure() {
 
 // policy is the limit as clients are told of it.
 func (l *limit) policy() dialect.Policy {
+	promise, quota := l.parts.Algorithm.Promise(), l.quota
+	if l.parts.Promised != nil {
+		promise, quota = l.parts.Promised(promise, quota)
+	}
 	return dialect.Policy{
 		Name:       l.Name,
-		Promise:    l.parts.Algorithm.Promise(),
-		Quota:      l.quota,
+		Promise:    promise,
+		Quota:      quota,
 		Shared:     l.Key.String() == "none",
 		RetryAfter: l.parts.RetryAfter,
+		RetryDate:  l.parts.RetryDate,
 	}
 }
 
@@ -129,15 +143,18 @@ func (l *limit) policyInstead() dialect.Policy {
 	if !l.Fallback.IsZero() {
 		a := l.instead.Algorithm
 		now := l.parts.Now(l.parts.Clock.Read())
-		p.Promise, p.Quota, p.RetryAfter = a.Promise(), a.View(a.Fresh(now), now).Limit, nil
+		p.Promise, p.Quota, p.RetryAfter, p.RetryDate = a.Promise(), a.View(a.Fresh(now), now).Limit, nil, nil
 	}
 	return p
 }
 
-// cost is how many tokens a request asks for: 1 unless the header says
-// otherwise. It is not ok if the header does not hold a number.
+// cost is how many tokens a request asks for: 1 unless the header or the body
+// says otherwise. It is not ok if the header does not hold a number.
 func (l *limit) cost(r *http.Request) (cost int64, ok bool) {
-	if l.CostHeader == "" {
+	switch {
+	case l.CostBody != "":
+		return operations(r), true
+	case l.CostHeader == "":
 		return 1, true
 	}
 	text := r.Header.Get(l.CostHeader)
@@ -156,7 +173,10 @@ func (l *limit) noKey() *dialect.Answer {
 
 // badCost is the answer to a cost that is no number or can never be had.
 func (l *limit) badCost() *dialect.Answer {
-	if l.CostHeader == "" {
+	switch {
+	case l.CostBody != "":
+		return dialect.Problem(http.StatusBadRequest, fmt.Sprintf("the body asks for more than the %d operations that the limit %s can ever admit at once; nothing was spent", l.most, l.Name))
+	case l.CostHeader == "":
 		return dialect.Problem(http.StatusBadRequest, fmt.Sprintf("the limit %s can never admit a request; nothing was spent", l.Name))
 	}
 	return dialect.Problem(http.StatusBadRequest,

@@ -29,7 +29,7 @@ func (s *Server) lock(h http.Handler, at net.Addr) (http.Handler, error) {
 		got := sha256.Sum256([]byte(token))
 		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 || !strings.EqualFold(scheme, "Bearer") {
 			w.Header().Set("Www-Authenticate", `Bearer realm="target"`)
-			s.voice.Write(w, closed, s.clock.Read().Wall)
+			s.voice.Write(w, closed, s.nodes[0].clock.Read().Wall)
 			return
 		}
 		h.ServeHTTP(w, r)
@@ -47,7 +47,7 @@ func (s *Server) onlyLocalNames(h http.Handler) http.Handler {
 			host = r.Host
 		}
 		if host != "localhost" && host != "" && net.ParseIP(strings.Trim(host, "[]")) == nil {
-			s.voice.Write(w, foreign, s.clock.Read().Wall)
+			s.voice.Write(w, foreign, s.nodes[0].clock.Read().Wall)
 			return
 		}
 		h.ServeHTTP(w, r)

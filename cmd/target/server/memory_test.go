@@ -29,10 +29,10 @@ func TestMemoryOfAMillionKeys(t *testing.T) {
 	for i := range keys {
 		req.Header["X-Api-Key"] = []string{"client-number-" + strconv.Itoa(i)}
 		clear(w.header)
-		r.routes[0].handle(w, req)
+		r.nodes[0].life().routes[0].handle(w, req)
 	}
 	grown := heapBytes() - before
-	if n := r.backings[0].store.Len(); n != keys {
+	if n := r.nodes[0].life().backings[0].store.Len(); n != keys {
 		t.Fatalf("got %d keys, want %d", n, keys)
 	}
 	ring := int64(r.cfg.TruthKeep) * int64(unsafe.Sizeof(truth.Record{})+32) // 32 for the key

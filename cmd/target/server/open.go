@@ -7,28 +7,33 @@ import (
 
 // open takes all addresses and serves.
 func (s *Server) open() error {
-	listeners, err := s.listenAll()
+	adminAt := Listener{Address: s.cfg.Admin, HTTP: "http1"}
+	if err := adminAt.Check(); err != nil {
+		return fmt.Errorf("admin side: %w", err)
+	}
+	taken, err := s.listenAll()
 	if err != nil {
 		return err
 	}
-	adminAt := Listener{Address: s.cfg.Admin, HTTP: "http1"}
-	if err := adminAt.Check(); err != nil {
-		closeListeners(listeners)
-		return fmt.Errorf("admin side: %w", err)
-	}
 	admin, err := adminAt.listen()
 	if err != nil {
-		closeListeners(listeners)
+		for _, all := range taken {
+			closeListeners(all)
+		}
 		return fmt.Errorf("admin side: %w", err)
 	}
-	errorLog := quietLog(s.cfg.Log)
-	for i, l := range s.cfg.Listeners {
-		e, err := run(l, s.doors.guard(listeners[i]), s.router(l.name()), requestTimeout, answerTimeout, errorLog, s.certificate)
-		if err != nil {
-			closeListeners(append(listeners[i:], admin))
+	for i, n := range s.nodes {
+		if err := n.serve(taken[i]); err != nil {
+			for _, all := range taken[i+1:] {
+				closeListeners(all)
+			}
+			admin.Close()
 			return err
 		}
-		s.public = append(s.public, e)
+	}
+	if err := s.openFront(); err != nil {
+		admin.Close()
+		return err
 	}
 	handler, err := s.adminHandler(admin.Addr())
 	if err != nil {
@@ -36,30 +41,50 @@ func (s *Server) open() error {
 		return err
 	}
 	// Without limits of time: a follower of the truth stays as long as it likes.
-	s.admin, err = run(adminAt, admin, handler, 0, 0, errorLog, nil)
+	s.admin, err = run(adminAt, admin, handler, 0, 0, quietLog(s.cfg.Log), nil)
 	return err
 }
 
-func (s *Server) listenAll() (all []net.Listener, err error) {
-	var addresses []net.Addr
-	for _, l := range s.cfg.Listeners {
-		ln, err := l.listen()
+// listenAll takes the addresses of all nodes, and makes the certificate.
+func (s *Server) listenAll() (all [][]net.Listener, err error) {
+	var secret []net.Addr
+	for _, n := range s.nodes {
+		taken, err := n.listen()
 		if err != nil {
-			closeListeners(all)
+			for _, before := range all {
+				closeListeners(before)
+			}
 			return nil, err
 		}
-		all = append(all, ln)
-		if l.TLS {
-			addresses = append(addresses, ln.Addr())
+		all = append(all, taken)
+		for i, l := range n.listeners {
+			if l.TLS {
+				secret = append(secret, taken[i].Addr())
+			}
 		}
 	}
-	if len(addresses) > 0 {
-		if s.certificate, err = selfSigned(addresses); err != nil {
-			closeListeners(all)
+	if len(secret) > 0 {
+		if s.certificate, err = selfSigned(secret); err != nil {
+			for _, taken := range all {
+				closeListeners(taken)
+			}
 			return nil, err
 		}
 	}
 	return all, nil
+}
+
+// listen takes the addresses of a node.
+func (n *node) listen() (taken []net.Listener, err error) {
+	for _, l := range n.listeners {
+		ln, err := l.listen()
+		if err != nil {
+			closeListeners(taken)
+			return nil, err
+		}
+		taken = append(taken, ln)
+	}
+	return taken, nil
 }
 
 func closeListeners(all []net.Listener) {
@@ -69,8 +94,13 @@ func closeListeners(all []net.Listener) {
 }
 
 // URL is where the server is reached, without a slash at the end: that of its
-// first listener.
-func (s *Server) URL() string { return s.public[0].url }
+// front, or of its first listener.
+func (s *Server) URL() string {
+	if places := s.Places(); len(places) > 0 {
+		return places[0].URL
+	}
+	return ""
+}
 
 // AdminURL is where the admin side is reached, without a slash at the end.
 func (s *Server) AdminURL() string { return s.admin.url }

@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 )
 
@@ -137,7 +136,7 @@ func TestUnlimitedPaths(t *testing.T) {
 func TestPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := routed(t, "token-bucket{burst=10,rate=1/h}", Route{Mode: parse(t, "order{pending=2,work=1s}")})
-		s, err := build(cfg, clock.New(time.Now(), nil))
+		s, err := build(cfg, time.Now(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +145,7 @@ func TestPending(t *testing.T) {
 		took := map[int][]time.Duration{} // by status
 		ask := func(key string) {
 			w := httptest.NewRecorder()
-			s.routes[0].handle(w, request("POST", "/", key, "{}"))
+			s.nodes[0].life().routes[0].handle(w, request("POST", "/", key, "{}"))
 			res := w.Result()
 			mu.Lock()
 			defer mu.Unlock()
@@ -195,21 +194,23 @@ func TestPending(t *testing.T) {
 func TestPendingClientGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := routed(t, "token-bucket{burst=10,rate=1/h}", Route{Mode: parse(t, "order{pending=1,work=1m}")})
-		s, err := build(cfg, clock.New(time.Now(), nil))
+		s, err := build(cfg, time.Now(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, goAway := context.WithCancel(t.Context())
 		began := time.Now()
 		var wg sync.WaitGroup
-		wg.Go(func() { s.routes[0].handle(httptest.NewRecorder(), request("GET", "/", "a", "").WithContext(ctx)) })
+		wg.Go(func() {
+			s.nodes[0].life().routes[0].handle(httptest.NewRecorder(), request("GET", "/", "a", "").WithContext(ctx))
+		})
 		synctest.Wait()
 		goAway()
 		wg.Wait()
 		if got := time.Since(began); got != 0 {
 			t.Errorf("gone after %v, want 0s", got)
 		}
-		if got := len(s.routes[0].front.(*order).places); got != 0 {
+		if got := len(s.nodes[0].life().routes[0].front.(*order).places); got != 0 {
 			t.Errorf("got %d places taken, want 0", got)
 		}
 	})

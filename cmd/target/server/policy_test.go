@@ -55,7 +55,7 @@ func TestStoreDown(t *testing.T) {
 	}
 	for _, tt := range tests {
 		r := newRig(t, routed(t, "token-bucket{burst=3,rate=1/h}", Route{Answers: dialect.Settings{Fields: []string{"draft"}}}))
-		r.backings[0].store = &tt.store
+		r.nodes[0].life().backings[0].store = &tt.store
 		res := r.get("a")
 		if res.StatusCode != tt.status || res.Header.Get("RateLimit") != tt.left || res.Header.Get("Retry-After") != tt.retry {
 			t.Errorf("%s: got %d, %q, Retry-After %q, want %d, %q, %q", tt.name, res.StatusCode, res.Header.Get("RateLimit"), res.Header.Get("Retry-After"), tt.status, tt.left, tt.retry)
@@ -83,7 +83,7 @@ func TestStoreTroubleIsLoggedOnce(t *testing.T) {
 	cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
 	r := newRig(t, cfg)
 	s := &stub{answer: store.Answer{Admitted: true, Refused: -1, Decisions: []limiter.Decision{{Admitted: true, Unit: 1}}}}
-	r.backings[0].store = s
+	r.nodes[0].life().backings[0].store = s
 	for _, err := range []error{nil, context.Canceled, errors.New("gone"), errors.New("gone"), context.Canceled, nil, nil, errors.New("gone")} {
 		s.err = err
 		r.get("s3cr3t")

@@ -4,7 +4,6 @@ import (
 	"net"
 	"time"
 
-	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
 	"github.com/ratehammer/ratehammer/cmd/target/store"
 )
@@ -25,30 +24,24 @@ func buildRedis(r *mode.Reader) (opener, error) {
 	o := store.RedisOptions{
 		Address: r.TextOr("address", "127.0.0.1:6379"),
 		Prefix:  r.TextOr("prefix", "ratehammer:"),
-		Timeout: r.DurationOr("timeout", time.Second),
 		Lease:   r.DurationOr("lease", time.Minute),
 	}
-	word := r.Choice("down", "none", "none", "open", "closed", "local")
+	f := readFailure(r)
 	_, _, err := net.SplitHostPort(o.Address)
 	r.Require(err == nil, "address", "write HOST:PORT")
-	r.Require(o.Timeout >= time.Millisecond && o.Timeout <= time.Minute, "timeout", "give 1ms to 1m")
 	r.Require(o.Lease >= time.Second && o.Lease <= 24*time.Hour, "lease", "give 1s to 24h")
 	if err := r.Done(); err != nil {
-		return nil, err
+		return opener{}, err
 	}
-	policy, err := store.ParsePolicy(word)
-	if err != nil {
-		return nil, err
-	}
-	return func(limits, fallback []store.Limit, c *clock.Clock) (store.Store, error) {
-		s, err := store.NewRedis(o, limits, c)
+	o.Timeout = f.timeout
+	return opener{open: func(at opening) (store.Store, error) {
+		mine := o
+		mine.Prefix += at.apart
+		mine.Dial = at.link.Dial
+		s, err := store.NewRedis(mine, at.limits, at.clock)
 		if err != nil {
 			return nil, err
 		}
-		var local store.Store
-		if policy == store.Local {
-			local = store.NewMemory(fallback, c)
-		}
-		return store.Guard(s, policy, o.Timeout, local, c)
-	}, nil
+		return f.guard(s, at)
+	}}, nil
 }

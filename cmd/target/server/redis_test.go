@@ -64,10 +64,13 @@ func TestRedisIsShared(t *testing.T) {
 	}
 }
 
-// Every algorithm is served from Redis as well.
+// Every algorithm that has a script is served from Redis as well.
 func TestRedisHasEveryAlgorithm(t *testing.T) {
 	r := lab.Redis(t)
 	for _, d := range limiter.List() {
+		if d.Name == "calendar" { // no script knows the calendar of a zone
+			continue
+		}
 		s := startServer(t, inRedis(t, r, "", d.Example))
 		if res, body := fetch(t, "GET", s.URL(), "a", nil); res.StatusCode != 200 || !strings.Contains(body, "limit-1: ") {
 			t.Errorf("%s: got %d %s", d.Name, res.StatusCode, body)

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/key"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
 	"github.com/ratehammer/ratehammer/scenarios"
@@ -26,7 +25,7 @@ type rig struct {
 func newRig(t *testing.T, cfg Config) *rig {
 	t.Helper()
 	r := &rig{t: t}
-	s, err := build(cfg, clock.New(start, func() int64 { return int64(r.now) }))
+	s, err := build(cfg, start, func() int64 { return int64(r.now) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +79,7 @@ func request(method, target, key, body string) *http.Request {
 func (r *rig) do(req *http.Request) *http.Response {
 	r.t.Helper()
 	w := httptest.NewRecorder()
-	r.router(r.cfg.Listeners[0].name()).ServeHTTP(w, req)
+	r.nodes[0].handler(r.cfg.Listeners[0].name()).ServeHTTP(w, req)
 	return w.Result()
 }
 

@@ -17,10 +17,12 @@ import (
 // route is a Route in force.
 type route struct {
 	Route
-	server   *Server
+	life     *life
+	node     *node
 	limits   []*limit
 	backing  *backing // of all limits; nil: there are none
 	releases bool     // whether a limit has to know when a request is done
+	remember bool     // whether a limit has to see the body
 	front    front
 	voice    *dialect.Voice
 	instead  *dialect.Voice // of the limits that are kept to while the store is down
@@ -75,7 +77,7 @@ func (r Route) servedOn(listener string) bool {
 }
 
 // build makes the route with its limits, of which all have to be in one store.
-func (r Route) build(s *Server) (*route, error) {
+func (r Route) build(l *life) (*route, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
@@ -87,7 +89,7 @@ func (r Route) build(s *Server) (*route, error) {
 	if r.Exempt == nil {
 		r.Exempt = kind.exempt
 	}
-	rt := &route{Route: r, server: s, admitted: dialect.OK(), noContent: dialect.NewAnswer(http.StatusNoContent, "", nil)}
+	rt := &route{Route: r, life: l, node: l.node, admitted: dialect.OK(), noContent: dialect.NewAnswer(http.StatusNoContent, "", nil)}
 	if rt.front, err = newFront(m); err != nil {
 		return nil, err
 	}
@@ -102,12 +104,13 @@ func (rt *route) addLimits() error {
 	var policies, instead []dialect.Policy
 	for _, name := range rt.Limits {
 		// The Config has been checked: there is this limit, and all are in one store.
-		l := rt.server.limits[slices.IndexFunc(rt.server.limits, func(l *limit) bool { return l.Name == name })]
+		l := rt.life.limits[slices.IndexFunc(rt.life.limits, func(l *limit) bool { return l.Name == name })]
 		rt.backing = l.backing
 		for _, a := range []limiter.Algorithm{l.parts.Algorithm, l.instead.Algorithm} {
 			_, releases := a.(limiter.Releaser)
 			rt.releases = rt.releases || releases
 		}
+		rt.remember = rt.remember || l.CostBody != ""
 		rt.limits = append(rt.limits, l)
 		rt.noKey = append(rt.noKey, l.noKey())
 		rt.badCost = append(rt.badCost, l.badCost())
@@ -132,36 +135,54 @@ func (rt *route) handle(w http.ResponseWriter, r *http.Request) {
 	rt.voice.Policies(w.Header())
 	visitor := visitorOf(r.Context())
 	visitor.awaits()
-	a := rt.front.before(w, r)
+	if rt.remember {
+		remember(r)
+	}
+	failed, counted := rt.front.before(w, r)
 	visitor.begin()
-	if a != nil {
-		rt.write(w, a)
+	if failed != nil && (!counted || len(rt.limits) == 0) {
+		rt.write(w, failed)
 		return
 	}
 	if a := rt.free(w.Header(), r); a != nil {
-		rt.write(w, a)
+		rt.write(w, cmp.Or(failed, a))
 		return
 	}
+	rt.ask(w, r, failed)
+}
+
+// ask asks the limits, if there are any.
+func (rt *route) ask(w http.ResponseWriter, r *http.Request, failed *dialect.Answer) {
 	if len(rt.limits) == 0 {
 		rt.serve(w, r, rt.front.enter())
 		return
 	}
-	rt.limit(w, r)
+	rt.limit(w, r, failed)
 }
 
-// limit asks the limits and answers as they say.
-func (rt *route) limit(w http.ResponseWriter, r *http.Request) {
+// limit asks the limits and answers as they say, or to a request that they admit
+// and that has failed already, with its failure.
+func (rt *route) limit(w http.ResponseWriter, r *http.Request, failed *dialect.Answer) {
 	v := rt.visits.Get().(*visit)
+	v.shed = failed
 	defer v.leave()
 	if a := v.prepare(r); a != nil {
 		rt.write(w, a)
 		return
 	}
 	if v.passed {
-		rt.serve(w, r, rt.front.enter())
+		if failed == nil {
+			failed = rt.front.enter()
+		}
+		rt.serve(w, r, failed)
 		return
 	}
-	if a := v.decide(r); a != nil {
+	a := v.decide(r)
+	if v.moved {
+		rt.again(w, r, failed)
+		return
+	}
+	if a != nil {
 		rt.write(w, a)
 		return
 	}
@@ -178,11 +199,30 @@ func (rt *route) limit(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		rt.front.work(r.Context())
-		voice.WriteAdmitted(w, v.standing, rt.server.clock.Read().Wall)
+		voice.WriteAdmitted(w, v.standing, rt.node.clock.Read().Wall)
 		return
 	}
 	voice.RetryAfter(w.Header(), v.standing)
 	rt.write(w, voice.Refusal(v.standing.Decisions))
+}
+
+// again asks the limits that are in force now, where those of this route have been
+// changed while the request was on its way.
+func (rt *route) again(w http.ResponseWriter, r *http.Request, failed *dialect.Answer) {
+	s := rt.node.server
+	s.exchanging.RLock() // held until they are in force
+	life := rt.node.life()
+	s.exchanging.RUnlock()
+	i := slices.IndexFunc(rt.node.listeners, func(l Listener) bool { return rt.servedOn(l.name()) })
+	next := life.routers[rt.node.listeners[i].name()].find(r)
+	clear(w.Header())
+	if next == nil {
+		rt.write(w, s.notFound)
+		return
+	}
+	next.share(w.Header(), r)
+	next.voice.Policies(w.Header())
+	next.ask(w, r, failed)
 }
 
 // serve does the work of a request that has got a place, which shed is nil of.
@@ -197,5 +237,5 @@ func (rt *route) serve(w http.ResponseWriter, r *http.Request, shed *dialect.Ans
 
 // write sends a with the date of the server's own clock, at this moment.
 func (rt *route) write(w http.ResponseWriter, a *dialect.Answer) {
-	rt.voice.Write(w, a, rt.server.clock.Read().Wall)
+	rt.voice.Write(w, a, rt.node.clock.Read().Wall)
 }

@@ -2,32 +2,36 @@ package server
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
+	"github.com/ratehammer/ratehammer/cmd/target/mode"
 	"github.com/ratehammer/ratehammer/cmd/target/truth"
+	"github.com/ratehammer/ratehammer/scenarios"
 )
 
-// Server is a running server. Its methods may be used by several goroutines.
+// Server is a running server: one node or several behind one promise, and what
+// they have in common. Its methods may be used by several goroutines.
 type Server struct {
-	cfg      Config
-	clock    *clock.Clock
-	limits   []*limit
-	backings []*backing
-	routes   []*route
-	room     *room
-	doors    *doors
-	truth    *truth.Ledger
+	nodes []*node
+	front *balancer // nil: there is none
+	truth *truth.Ledger
 
 	voice     *dialect.Voice // of answers that no route gives
 	notFound  *dialect.Answer
 	storeDown *dialect.Answer
 
-	public      []*endpoint
+	cfg        Config       // it was started with, with defaults filled in
+	changing   sync.Mutex   // held by a reload or restart
+	exchanging sync.RWMutex // held while a reload takes effect
+	inForce    Config       // cfg with the limits and routes of the last reload
+	closed     bool         // nothing is reloaded or restarted any more
+	shared     *cellar      // of what the nodes share; nil: nothing
+	lags       lags         // of what the nodes hear of each other
+
 	admin       *endpoint
 	madeUp      bool          // whether the admin token was
 	certificate *certificate  // nil: no listener has TLS
@@ -39,7 +43,7 @@ type Server struct {
 // Start builds the server and serves until Close. The error says what is wrong
 // with the Config, or which address could not be had.
 func Start(cfg Config) (*Server, error) {
-	s, err := build(cfg, clock.New(time.Now(), nil))
+	s, err := build(cfg, time.Now(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +53,9 @@ func Start(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// build makes the server without its listeners.
-func build(cfg Config, c *clock.Clock) (*Server, error) {
+// build makes the server without its listeners. machine tells the time since
+// start; nil: the machine's own.
+func build(cfg Config, start time.Time, machine func() int64) (*Server, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
@@ -58,8 +63,9 @@ func build(cfg Config, c *clock.Clock) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.Limit, cfg.Key, cfg.Defects = mode.Mode{}, scenarios.Key{}, nil // they are spelled out
 	s := &Server{
-		cfg: cfg, clock: c, truth: truth.NewLedger(cfg.TruthKeep), room: newRoom(cfg.MaxWaiting), doors: newDoors(cfg.MaxConns),
+		cfg: cfg, inForce: cfg, truth: truth.NewLedger(cfg.TruthKeep),
 		notFound:  dialect.Problem(http.StatusNotFound, "there is no route for this path"),
 		storeDown: dialect.Busy(http.StatusServiceUnavailable, "Limiter out of reach", "the store of the limits cannot be asked; whether a token was spent is not known"),
 		closing:   make(chan struct{}),
@@ -68,37 +74,42 @@ func build(cfg Config, c *clock.Clock) (*Server, error) {
 	if s.voice, err = dialect.New(dialect.Settings{}, nil); err != nil {
 		return nil, err
 	}
-	if err := s.buildRoutes(); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, s.buildNodes(start, machine)
 }
 
-func (s *Server) buildRoutes() error {
-	for _, l := range s.cfg.Limits {
-		built, err := l.build(s.clock, s.cfg.Seed)
-		if err != nil {
-			return err
-		}
-		s.limits = append(s.limits, built)
+func (s *Server) buildNodes(start time.Time, machine func() int64) error {
+	doors := newDoors(s.cfg.MaxConns)
+	if machine == nil {
+		machine = func() int64 { return int64(time.Since(start)) }
 	}
-	var err error
-	if s.backings, err = openStores(s.limits, s.clock, s.cfg.Log); err != nil {
+	_, lag, err := s.cfg.nodeStore()
+	if err != nil {
 		return err
 	}
-	for _, r := range s.cfg.Routes {
-		built, err := r.build(s)
-		if err != nil {
-			return errors.Join(fmt.Errorf("route %s: %w", r.path(), err), closeStores(s.backings))
+	if len(s.cfg.nodeListeners()) > 1 {
+		s.lags.lag, s.lags.now = lag, machine
+	}
+	if s.cfg.sharesStore() {
+		s.shared = newCellar("", s.cfg.Log)
+	}
+	for i, listeners := range s.cfg.nodeListeners() {
+		n := &node{server: s, number: i + 1, clock: clock.New(start, machine), doors: doors, room: newRoom(s.cfg.MaxWaiting), listeners: listeners}
+		if err := n.clock.Schedule(s.cfg.eventsOf(n.number)); err != nil {
+			return err
 		}
-		s.routes = append(s.routes, built)
+		s.nodes = append(s.nodes, n)
+	}
+	for _, n := range s.nodes {
+		if err := n.begin(s.cfg); err != nil {
+			return errors.Join(err, s.closeStores())
+		}
 	}
 	return nil
 }
 
 // Base is the moment of monotonic 0 of the truth's MonoNS: with it a test in
 // the same process maps them to its own clock.
-func (s *Server) Base() time.Time { return s.clock.Base() }
+func (s *Server) Base() time.Time { return s.nodes[0].clock.Base() }
 
 // Truth gives the decisions that are kept, oldest first, and how many older
 // ones are lost.
@@ -109,12 +120,28 @@ func (s *Server) Truth() (kept []truth.Record, dropped int64) { return s.truth.A
 // error tells. It may be called more than once.
 func (s *Server) Close() error {
 	s.closeOnce.Do(func() {
-		err := closeAll(s.public, publicGrace)
+		s.changing.Lock()
+		s.closed = true
+		s.changing.Unlock()
+		err := s.front.close()
+		var public []*endpoint
+		for _, n := range s.nodes {
+			public = append(public, n.endpoints()...)
+		}
+		err = errors.Join(err, closeAll(public, publicGrace))
 		close(s.closing)
 		if s.admin != nil {
 			err = errors.Join(err, s.admin.close(adminGrace))
 		}
-		s.closeErr = errors.Join(err, closeStores(s.backings))
+		s.closeErr = errors.Join(err, s.closeStores())
 	})
 	return s.closeErr
+}
+
+func (s *Server) closeStores() error {
+	var errs []error
+	for _, n := range s.nodes {
+		errs = append(errs, n.end())
+	}
+	return errors.Join(append(errs, s.shared.close())...)
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/clock"
@@ -28,12 +29,12 @@ type Sim struct {
 func Simulate(cfg Config, start time.Time) (*Sim, error) {
 	s := &Sim{}
 	var err error
-	if s.server, err = build(cfg, clock.New(start, func() int64 { return s.now })); err != nil {
+	if s.server, err = build(cfg, start, func() int64 { return s.now }); err != nil {
 		return nil, err
 	}
-	for _, b := range s.server.backings {
+	for _, b := range s.server.nodes[0].life().backings {
 		if b.mode.Name != "memory" {
-			return nil, errors.Join(errors.New("a server in virtual time has its states in memory: give no store"), closeStores(s.server.backings))
+			return nil, errors.Join(errors.New("a server in virtual time has its states in memory: give no store"), s.server.Close())
 		}
 	}
 	return s, nil
@@ -43,8 +44,25 @@ func Simulate(cfg Config, start time.Time) (*Sim, error) {
 // than those before it. reply is called once with the answer and the moment it is
 // given at: now, or in a later Arrive or Advance.
 func (s *Sim) Arrive(at time.Duration, r *http.Request, reply func(at time.Duration, w *http.Response)) {
+	s.ArriveAt(1, at, r, reply)
+}
+
+// ArriveAt is Arrive at one of several nodes, which are counted from 1.
+func (s *Sim) ArriveAt(node int, at time.Duration, r *http.Request, reply func(at time.Duration, w *http.Response)) {
+	n := s.server.nodes[node-1]
+	s.hand(at, n.handler(n.listeners[0].name()), r, reply)
+}
+
+// Admin asks the admin side at a moment, as in Admin(at, "POST", "/restart?how=hard",
+// ""), and gives its answer, which does not wait.
+func (s *Sim) Admin(at time.Duration, method, target, body string) (w *http.Response) {
+	handler := http.HandlerFunc(s.server.adminMux().ServeHTTP)
+	s.hand(at, handler, httptest.NewRequest(method, target, strings.NewReader(body)), func(_ time.Duration, res *http.Response) { w = res })
+	return w
+}
+
+func (s *Sim) hand(at time.Duration, handler http.Handler, r *http.Request, reply func(at time.Duration, w *http.Response)) {
 	s.Advance(at)
-	handler := s.server.router(s.server.cfg.Listeners[0].name())
 	next, stop := iter.Pull(func(yield func(time.Duration) bool) {
 		w := httptest.NewRecorder()
 		ctx := clock.WithSleeper(r.Context(), func(d time.Duration) { yield(d) })
@@ -84,8 +102,16 @@ func (s *Sim) goOn(one sleeper) {
 	heap.Push(&s.asleep, one)
 }
 
-// Step steps the server's wall clock.
-func (s *Sim) Step(d time.Duration) error { return s.server.clock.Step(d) }
+// Step steps the wall clock of the first node.
+func (s *Sim) Step(d time.Duration) error { return s.server.nodes[0].clock.Step(d) }
+
+// Promises are what its limits claim, in the order of the Config.
+func (s *Sim) Promises() (all []Promise) {
+	for _, l := range s.server.nodes[0].life().limits {
+		all = append(all, l.promise())
+	}
+	return all
+}
 
 // Truth gives the decisions that are kept, oldest first, and how many older ones
 // are lost.

@@ -20,10 +20,11 @@ type visit struct {
 	asks     []store.Ask // by limit
 	admitted bool
 	passed   bool // a limit does not see the request
+	moved    bool // the limits have been changed while the request was on its way
 	local    bool // decided by what stands in for the store
 	standing dialect.Standing
 	delay    time.Duration   // that it has to be held back
-	shed     *dialect.Answer // to a request that was admitted and got no place; nil: it got one
+	shed     *dialect.Answer // to a request that was admitted and got no place, or had failed before; nil: it got one
 	records  []truth.Record
 	onSettle func(*store.Answer) // settle, as a value that is made once
 }
@@ -60,7 +61,7 @@ func (v *visit) release() {
 // answer to one that does not say, or nil.
 func (v *visit) prepare(r *http.Request) *dialect.Answer {
 	for i, l := range v.route.limits {
-		key, ok := l.Key.Of(r)
+		key, ok := l.parts.Key.Of(r)
 		if !ok {
 			return v.route.noKey[i]
 		}
@@ -72,10 +73,14 @@ func (v *visit) prepare(r *http.Request) *dialect.Answer {
 		if l.parts.Ask != nil {
 			v.passed = !l.parts.Ask(r, &ask) || v.passed
 		}
+		v.passed = v.passed || l.parts.ParseFirst && v.shed != nil
 		v.asks = append(v.asks, ask)
 	}
 	return nil
 }
+
+// limiterFailed is the answer to a request that a limiter has failed at.
+var limiterFailed = dialect.Problem(http.StatusInternalServerError, "the limiter has failed; nothing was spent")
 
 // decide asks the store. It gives the answer to a request that was not decided
 // on, or that the store's policy turns away, or nil.
@@ -84,11 +89,16 @@ func (v *visit) decide(r *http.Request) *dialect.Answer {
 	switch {
 	case errors.As(err, new(*limiter.CostError)):
 		return v.route.badCost[v.costly()]
+	case errors.Is(err, store.ErrMoved):
+		v.moved = true
+		return nil
+	case errors.As(err, new(*limiter.FaultError)):
+		return limiterFailed
 	case err != nil:
 		v.route.backing.heard(err)
-		return v.route.server.storeDown
+		return v.route.node.server.storeDown
 	case !v.admitted && len(v.standing.Decisions) == 0:
-		return v.route.server.storeDown
+		return v.route.node.server.storeDown
 	}
 	return nil
 }
@@ -114,7 +124,7 @@ func (v *visit) settle(a *store.Answer) {
 	if a.Policy != store.Open && a.Policy != store.Closed { // these know nothing of what is left
 		for i, d := range a.Decisions {
 			if told := v.route.limits[i].parts.Told; told != nil {
-				d = told(d)
+				d = told(v.asks[i], a.At.Wall, d)
 			}
 			v.standing.Decisions = append(v.standing.Decisions, d)
 		}
@@ -123,20 +133,23 @@ func (v *visit) settle(a *store.Answer) {
 	case a.Admitted:
 		status = v.admit()
 	case a.Policy == store.Closed:
-		status = v.route.server.storeDown.Status
+		status = v.route.node.server.storeDown.Status
 	}
 	v.route.backing.heard(a.Cause)
 	v.record(a, status)
-	v.route.server.truth.Add(v.records)
+	v.route.node.server.truth.Add(v.records)
 }
 
 // admit finds a place for an admitted request, and tells the status that it will
 // be answered with.
 func (v *visit) admit() int {
+	if v.shed != nil {
+		return v.shed.Status
+	}
 	for _, d := range v.standing.Decisions {
 		v.delay = max(v.delay, d.Delay)
 	}
-	room := v.route.server.room
+	room := v.route.node.room
 	if v.shed = room.enter(v.delay); v.shed == nil {
 		if v.shed = v.route.front.enter(); v.shed == nil {
 			return http.StatusOK
@@ -160,7 +173,7 @@ func (v *visit) record(a *store.Answer, status int) {
 		}
 		v.records = append(v.records, truth.Record{
 			MonoNS: a.At.Mono, FromNS: a.From.Mono, WallNS: a.At.Wall, DecidedNS: decided,
-			Route: v.route.path(), Limit: v.route.limits[i].Name, Key: ask.Key, Cost: ask.Cost,
+			Node: v.route.node.told(), Route: v.route.path(), Limit: v.route.limits[i].Name, Key: ask.Key, Cost: ask.Cost,
 			Before: d.Before, After: d.After, Unit: d.Unit, Admitted: a.Admitted,
 			Refused: !a.Admitted && !d.Admitted, DelayNS: int64(v.delay), Status: status, Policy: policy,
 		})
@@ -172,7 +185,7 @@ func (v *visit) hold(w http.ResponseWriter, r *http.Request) {
 	if v.delay == 0 {
 		return
 	}
-	defer v.route.server.room.leave(v.delay)
+	defer v.route.node.room.leave(v.delay)
 	// The limit of time for reading the request would end the context of one that
 	// has been read and waits. An error means that there was no such limit.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})

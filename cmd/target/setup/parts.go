@@ -3,6 +3,7 @@ package setup
 import (
 	"slices"
 
+	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/key"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
@@ -17,11 +18,26 @@ func checkAlgorithm(m mode.Mode) error { return server.Limit{Algorithm: m}.Check
 
 func checkStore(m mode.Mode) error { return server.CheckStore(m) }
 
+func checkNodeStore(m mode.Mode) error { return server.Config{NodeStore: m}.Check() }
+
+func checkFront(m mode.Mode) error { return server.Config{Front: m}.Check() }
+
 func checkMode(m mode.Mode) error { return server.Route{Mode: m}.Check() }
 
 func checkPath(s string) error { return server.Route{Path: s}.Check() }
 
 func checkOrigin(s string) error { return server.Route{Origins: []string{s}}.Check() }
+
+// readClock reads a script, or a list of them.
+func (r *reading) readClock(v document.Value) {
+	items := []document.Value{v}
+	if v.IsList() {
+		items = v.List()
+	}
+	for _, item := range items {
+		r.cfg.Clock = append(r.cfg.Clock, read(item, clock.ParseScript)...)
+	}
+}
 
 func (r *reading) readListeners(v document.Value) {
 	for _, item := range v.List() {
@@ -56,7 +72,9 @@ func (r *reading) readLimits(v document.Value) {
 			"algorithm":   func(v document.Value) { l.Algorithm, algorithm = readMode(v, checkAlgorithm), true },
 			"key":         func(v document.Value) { l.Key = read(v, key.Parse) },
 			"cost-header": func(v document.Value) { l.CostHeader = v.Text() },
+			"cost-body":   func(v document.Value) { l.CostBody = v.Text() },
 			"store":       func(v document.Value) { l.Store = readMode(v, checkStore) },
+			"best-effort": func(v document.Value) { l.BestEffort = v.Bool() },
 			"fallback":    func(v document.Value) { l.Fallback = readMode(v, checkAlgorithm) },
 			"defects": func(v document.Value) {
 				for _, item := range v.List() {

@@ -16,20 +16,36 @@ import (
 // answer is settled. So the moment that is settled is the one that was decided
 // on, and the answers on a key are settled in the order of its decisions.
 type memory struct {
-	clock  *clock.Clock
-	limits []Limit
-	tables []*Table[limiter.State]
-	calls  sync.Pool // of *call
+	clock   *clock.Clock
+	limits  []Limit
+	torn    bool // whether one of them is
+	cells   []*cell
+	tables  []*Table[limiter.State] // of the cells
+	file    *journal                // where what has become of states is written; nil: nowhere
+	written func()                  // is told of every decision, once no key is locked, if there is a file
+	calls   sync.Pool               // of *call
 }
 
-// NewMemory gives a store in this process for the limits, which goes by c.
+// NewMemory gives a store in this process for the limits, which goes by c and has
+// its states to itself.
 func NewMemory(limits []Limit, c *clock.Clock) Store {
-	m := &memory{clock: c, limits: slices.Clone(limits)}
+	var cells []*cell
+	for i, l := range limits {
+		cells = append(cells, newCell(l, i))
+	}
+	return newMemory(cells, limits, c, nil)
+}
+
+func newMemory(cells []*cell, limits []Limit, c *clock.Clock, file *journal) *memory {
+	m := &memory{clock: c, limits: slices.Clone(limits), torn: slices.ContainsFunc(limits, torn), cells: cells, file: file}
 	for i := range m.limits {
 		if m.limits[i].Now == nil {
 			m.limits[i].Now = clock.Instant.Since1970
 		}
-		m.tables = append(m.tables, New(m.limits[i].Algorithm.Forgettable))
+		if cells[i].decides != nil {
+			m.limits[i].Algorithm = cells[i].decides
+		}
+		m.tables = append(m.tables, cells[i].table)
 	}
 	m.calls.New = func() any { return new(call) }
 	return m
@@ -38,6 +54,7 @@ func NewMemory(limits []Limit, c *clock.Clock) Store {
 // place is where the state of one ask is.
 type place struct {
 	shard *guardedShard[limiter.State]
+	limit int           // of the ask
 	order int           // of locking: the same for all requests, so that no two wait for each other
 	hash  uint64        // of the key
 	found limiter.State // what is known of the key; nil: nothing
@@ -53,20 +70,25 @@ type call struct {
 	answer Answer
 }
 
-func (m *memory) Decide(_ context.Context, asks []Ask, settle func(*Answer)) error {
+func (m *memory) Decide(ctx context.Context, asks []Ask, settle func(*Answer)) error {
 	if err := check(asks, len(m.limits)); err != nil {
 		return err
+	}
+	if m.torn && tears(m.limits, asks) {
+		return m.decideTorn(ctx, asks, settle)
 	}
 	c := m.calls.Get().(*call)
 	err := m.decide(c, asks, settle)
 	for _, p := range c.locks {
 		if p.turn >= 0 { // by the clock of its own limit: others may run otherwise
-			limit := p.order / shardCount
-			m.tables[limit].sweep(p.turn, m.limits[limit].Now(c.at))
+			m.tables[p.limit].sweep(p.turn, m.limits[p.limit].Now(c.at))
 		}
 	}
 	c.forget()
 	m.calls.Put(c)
+	if m.file != nil {
+		m.written()
+	}
 	return err
 }
 
@@ -74,6 +96,9 @@ func (m *memory) decide(c *call, asks []Ask, settle func(*Answer)) error {
 	m.locate(c, asks)
 	c.lock()
 	defer c.unlock()
+	if c.moved() {
+		return ErrMoved
+	}
 	at := m.clock.Read()
 	c.at = at
 	for i := range asks {
@@ -87,6 +112,9 @@ func (m *memory) decide(c *call, asks []Ask, settle func(*Answer)) error {
 			asks[i].Lease = 1 // which place is held does not matter here
 		}
 	}
+	if err == nil && m.file != nil { // before anybody is told
+		err = m.file.write(m.cells, asks, c)
+	}
 	if err == nil && settle != nil {
 		c.settle(refused, at, settle)
 	}
@@ -99,7 +127,7 @@ func (m *memory) locate(c *call, asks []Ask) {
 		a := &asks[i]
 		t := m.tables[a.Limit]
 		hash := t.hash(a.Key)
-		c.places = append(c.places, place{shard: t.shard(hash), order: a.Limit*shardCount + number(hash), hash: hash})
+		c.places = append(c.places, place{shard: t.shard(hash), limit: a.Limit, order: m.cells[a.Limit].order*shardCount + number(hash), hash: hash})
 	}
 	c.locks = append(c.locks, c.places...)
 	if len(asks) > 1 {
@@ -110,7 +138,7 @@ func (m *memory) locate(c *call, asks []Ask) {
 
 func (m *memory) part(p *place, a *Ask, at clock.Instant) limiter.Part {
 	l := &m.limits[a.Limit]
-	part := limiter.Part{Algorithm: l.Algorithm, Now: l.Now(at), Cost: a.Cost}
+	part := limiter.Part{Algorithm: l.Algorithm, Now: l.Now(at), Cost: a.Cost, Apart: l.Apart}
 	if at := p.shard.find(a.Key, p.hash); at >= 0 {
 		p.found = *p.shard.state(at)
 		part.State = p.found
@@ -125,7 +153,7 @@ func (m *memory) part(p *place, a *Ask, at clock.Instant) limiter.Part {
 // is there already.
 func (c *call) keep(i int, key string, refused int, err error) {
 	p, part := &c.places[i], &c.parts[i]
-	unspent := err != nil || refused >= 0 && part.Decision.Admitted
+	unspent := err != nil || refused >= 0 && part.Decision.Admitted && !part.Apart
 	switch {
 	case p.found == part.State:
 		p.shard.paid++
@@ -142,6 +170,16 @@ func (c *call) settle(refused int, at clock.Instant, settle func(*Answer)) {
 		a.Decisions = append(a.Decisions, c.parts[i].Decision)
 	}
 	settle(a)
+}
+
+// moved reports whether a state that is asked for is elsewhere.
+func (c *call) moved() bool {
+	for _, p := range c.locks {
+		if p.shard.gone {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *call) lock() {
@@ -175,15 +213,26 @@ func (m *memory) Release(_ context.Context, asks []Ask) error {
 	return nil
 }
 
+// release gives back what is held where the state is now.
 func (m *memory) release(r limiter.Releaser, a Ask) {
-	t := m.tables[a.Limit]
+	for c := m.cells[a.Limit]; c != nil && !m.releasedAt(c.table, r, a); {
+		c = c.next.Load()
+	}
+}
+
+// releasedAt is false if the state is not in that table any more.
+func (m *memory) releasedAt(t *Table[limiter.State], r limiter.Releaser, a Ask) bool {
 	hash := t.hash(a.Key)
 	g := t.shard(hash)
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.gone {
+		return false
+	}
 	if at := g.find(a.Key, hash); at >= 0 {
 		r.Release(*g.state(at), m.limits[a.Limit].Now(m.clock.Read()), a.Cost)
 	}
+	return true
 }
 
 func (m *memory) Len() int {

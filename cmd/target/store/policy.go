@@ -78,14 +78,31 @@ func (g *guarded) Decide(ctx context.Context, asks []Ask, settle func(*Answer)) 
 	defer cancel()
 	err := g.Store.Decide(limited, asks, settle)
 	switch {
-	case err == nil || g.policy == None || errors.As(err, new(*limiter.CostError)) || errors.Is(err, ErrAsks):
+	case g.policy == None || !outage(err):
 		return err
 	case ctx.Err() != nil: // nobody waits for the answer any more
 		return err
 	case g.policy == Local:
 		return g.decideHere(ctx, asks, err, settle)
 	}
-	a := &Answer{Admitted: g.policy == Open, Refused: -1, Policy: g.policy, Cause: err, From: from, At: g.clock.Read()}
+	a := instead(g.policy, asks, err, from, g.clock.Read())
+	if settle != nil {
+		settle(a)
+	}
+	return nil
+}
+
+// outage reports whether an error says that a store cannot decide, and not that a
+// request makes no sense or that it has to be asked elsewhere.
+func outage(err error) bool {
+	return err != nil && !errors.As(err, new(*limiter.CostError)) && !errors.As(err, new(*limiter.FaultError)) &&
+		!errors.Is(err, ErrAsks) && !errors.Is(err, ErrMoved)
+}
+
+// instead is the answer of the policy Open, or any other, where nothing has been
+// decided.
+func instead(p Policy, asks []Ask, cause error, from, at clock.Instant) *Answer {
+	a := &Answer{Admitted: p == Open, Refused: -1, Policy: p, Cause: cause, From: from, At: at}
 	for i := range asks {
 		asks[i].Lease = 0
 		a.Decisions = append(a.Decisions, unfounded(a.Admitted))
@@ -93,10 +110,7 @@ func (g *guarded) Decide(ctx context.Context, asks []Ask, settle func(*Answer)) 
 	if !a.Admitted {
 		a.Refused = 0
 	}
-	if settle != nil {
-		settle(a)
-	}
-	return nil
+	return a
 }
 
 // unfounded is a decision that rests on nothing. A token is one unit, and none

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"time"
 
@@ -18,12 +19,13 @@ import (
 // RedisOptions says where the states are kept. The zero value but for the
 // Address works.
 type RedisOptions struct {
-	Address string        // host and port
-	Prefix  string        // of every key; empty: "ratehammer:". Servers with the same prefix and the same limits in the same order share the budgets
-	Timeout time.Duration // for a decision whose context has no earlier end; 0: 1 s
-	Spare   time.Duration // how much longer than needed a key is kept, since the clock it expires by may be corrected; 0: 1 s
-	Lease   time.Duration // after which a place of a concurrency limit is free again though nobody gave it back; 0: 1 minute
-	Now     func() int64  // the moment of a decision in microseconds since 1970, for tests; nil: Redis's own time
+	Address string                                                               // host and port
+	Prefix  string                                                               // of every key; empty: "ratehammer:". Servers with the same prefix and the same limits in the same order share the budgets
+	Timeout time.Duration                                                        // for a decision whose context has no earlier end; 0: 1 s
+	Spare   time.Duration                                                        // how much longer than needed a key is kept, since the clock it expires by may be corrected; 0: 1 s
+	Dial    func(ctx context.Context, network, address string) (net.Conn, error) // connects; nil: as usual
+	Lease   time.Duration                                                        // after which a place of a concurrency limit is free again though nobody gave it back; 0: 1 minute
+	Now     func() int64                                                         // the moment of a decision in microseconds since 1970, for tests; nil: Redis's own time
 }
 
 func (o RedisOptions) withDefaults() RedisOptions {
@@ -70,7 +72,13 @@ type redis struct {
 // that is down may come up again.
 func NewRedis(o RedisOptions, limits []Limit, c *clock.Clock) (Store, error) {
 	r := &redis{options: o.withDefaults(), clock: c, limits: slices.Clone(limits)}
+	if slices.ContainsFunc(limits, torn) {
+		return newTornRedis(r)
+	}
 	for i, l := range r.limits {
+		if l.Apart {
+			return nil, fmt.Errorf("%s in Redis: the script charges all limits or none", l.Name)
+		}
 		s, err := script(l.Algorithm, r.options.Lease)
 		if err != nil {
 			return nil, err
@@ -90,6 +98,12 @@ func NewRedis(o RedisOptions, limits []Limit, c *clock.Clock) (Store, error) {
 		return nil, fmt.Errorf("reading the script release: %w", err)
 	}
 	r.decide, r.release = goredis.NewScript(text), goredis.NewScript(string(back))
+	r.connect()
+	return r, nil
+}
+
+// connect prepares the connections.
+func (r *redis) connect() {
 	// Each failure comes back as an error. The module would print it as well, for
 	// the whole process.
 	goredis.SetLogger(silent{})
@@ -103,8 +117,8 @@ func NewRedis(o RedisOptions, limits []Limit, c *clock.Clock) (Store, error) {
 		DialTimeout:           r.options.Timeout,
 		ContextTimeoutEnabled: true,
 		DisableIdentity:       true,
+		Dialer:                r.options.Dial,
 	})
-	return r, nil
 }
 
 // silent prints nothing.

@@ -93,6 +93,8 @@ func scriptOf(a limiter.Algorithm, lease time.Duration) (scripted, error) {
 		return scriptNginx(p, a.Thousandths())
 	case *limiter.Concurrency:
 		return scriptBusy(p, lease)
+	case *limiter.Calendar:
+		return scripted{}, fmt.Errorf("a calendar is not kept to there: no script knows the days of a zone")
 	}
 	return scripted{}, fmt.Errorf("there is no script for it")
 }

@@ -43,6 +43,15 @@ func (t *shard[S]) find(key string, hash uint64) int {
 	}
 }
 
+// each calls do with every key and its state.
+func (t *shard[S]) each(do func(key string, state S)) {
+	for i := range t.slots {
+		if s := &t.slots[i]; s.hash != 0 {
+			do(s.key, s.state)
+		}
+	}
+}
+
 // state is that of the key at a place.
 func (t *shard[S]) state(at int) *S { return &t.slots[at].state }
 

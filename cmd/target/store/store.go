@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/limiter"
@@ -14,6 +15,15 @@ type Limit struct {
 	Algorithm limiter.Algorithm
 	Name      string                    // tells it, in a store that is shared, from limits that are not it; empty: only its place and its algorithm do
 	Now       func(clock.Instant) int64 // picks the moment that the algorithm is given, in nanoseconds; nil: clock.Instant.Since1970. A store with a clock of its own has no use for it
+	Terms     string                    // all that decisions depend on, in words: states that were made under other terms are not taken for its own
+
+	// What follows is wrong, and for limits that are wrong on purpose.
+
+	Volatile bool          // not written to disk, whatever is declared
+	Torn     bool          // reads, decides and writes in steps of their own, between which others read the same
+	Gap      time.Duration // between these steps, if Torn
+	Apart    bool          // charged also for requests that another limit refuses
+	Down     Policy        // what is done while the store cannot decide, whatever is declared; None: what is declared
 }
 
 // Ask is what one request asks of one limit.

@@ -37,8 +37,9 @@ type Table[S any] struct {
 type guardedShard[S any] struct {
 	mu sync.Mutex
 	shard[S]
-	paid int // what the updates of this shard have paid for looks
-	turn int // the shard that is looked at next for this one; they take turns, since one that is not asked any more has keys too
+	paid int  // what the updates of this shard have paid for looks
+	turn int  // the shard that is looked at next for this one; they take turns, since one that is not asked any more has keys too
+	gone bool // its states have been moved to another table
 	_    [64]byte
 }
 
@@ -121,15 +122,33 @@ func (t *Table[S]) sweep(turn int, now int64) {
 	}
 }
 
-// Len is how many keys have a state.
-func (t *Table[S]) Len() int {
-	n := 0
+// moveTo puts into another table what carry makes of each state, unless it is not
+// ok, and marks each part of this one as gone while its keys are locked: whoever
+// locks one afterwards has to look there.
+func (t *Table[S]) moveTo(other *Table[S], carry func(S) (S, bool)) {
+	t.eachShard(func(g *guardedShard[S]) {
+		g.each(func(key string, state S) {
+			if next, ok := carry(state); ok {
+				other.Update(key, func(S, bool) (S, int64, bool) { return next, 0, true })
+			}
+		})
+		g.gone = true
+	})
+}
+
+// eachShard calls do with every part of the table while it is locked.
+func (t *Table[S]) eachShard(do func(g *guardedShard[S])) {
 	for i := range t.shards {
 		g := &t.shards[i]
 		g.mu.Lock()
-		n += g.live
+		do(g)
 		g.mu.Unlock()
 	}
+}
+
+// Len is how many keys have a state.
+func (t *Table[S]) Len() (n int) {
+	t.eachShard(func(g *guardedShard[S]) { n += g.live })
 	return n
 }
 

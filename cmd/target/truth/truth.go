@@ -15,10 +15,11 @@ import (
 type Record struct {
 	Seq       int64  `json:"seq"`              // from 1; those of one key are in the order of its decisions, where its store is in this process
 	Request   int64  `json:"request"`          // Seq of the first record of the same request
-	MonoNS    int64  `json:"mono_ns"`          // moment of the decision, nanoseconds since the server's base; of a store elsewhere: when its answer was there
+	MonoNS    int64  `json:"mono_ns"`          // moment of the decision, nanoseconds since the base of the node's clock; of a store elsewhere: when its answer was there
 	FromNS    int64  `json:"from_ns"`          // the decision was not made before; the same moment where the states are in this process
 	WallNS    int64  `json:"wall_ns"`          // MonoNS on the server's wall clock, nanoseconds since 1970
 	DecidedNS int64  `json:"decided_ns"`       // moment that the limiter went by, nanoseconds since 1970 on the clock of its store; 0: no store decided
+	Node      int    `json:"node,omitempty"`   // number of the node that decided, from 1; 0: there is only one
 	Route     string `json:"route"`            // path of the route
 	Limit     string `json:"limit"`            // name of the limit
 	Key       string `json:"key"`              // empty where all clients share one budget

@@ -25,6 +25,7 @@ func fire(t *testing.T, phases ...scenarios.Phase) map[string][]results.Hit {
 	hits := map[string][]results.Hit{}
 	for _, b := range Run(p, Client{Answers: scenarios.DefaultAnswers(), Jitter: time.Millisecond}, WAN(), &Limited{Algorithm: w}, 7) {
 		for _, h := range b.Hits {
+			h.Conn, h.Fresh = 0, false // all share them
 			hits[h.Key] = append(hits[h.Key], h)
 		}
 	}

@@ -6,11 +6,9 @@
 package virtual
 
 import (
-	"cmp"
 	"container/heap"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/ratehammer/ratehammer/results"
@@ -22,6 +20,7 @@ type Request struct {
 	At   int64 // nanoseconds since the run's start, on the client's clock; never falls
 	Key  string
 	Cost int64
+	Conn int32 // number of the connection it comes on, from 1
 }
 
 // Answer is what a server says, and when.
@@ -33,8 +32,29 @@ type Answer struct {
 	After      time.Duration // how long the server takes
 }
 
-// Server answers requests in the order in which they arrive.
+// Server answers requests in the order in which they arrive, and knows of each
+// at once what it will answer.
 type Server interface{ Answer(Request) Answer }
+
+// Site is a server in which requests can be under way together, and what comes of
+// one may depend on those that arrive after it.
+type Site interface {
+	// Arrive hands over a request. reply is called once, at the moment of the
+	// answer, within this call or a later Advance; the answer's After counts from
+	// there.
+	Arrive(r Request, reply func(at int64, a Answer))
+	// Next is the moment that the site next has something to do at, if it has.
+	Next() (at int64, ok bool)
+	// Advance lets it do what is due up to a moment.
+	Advance(to int64)
+}
+
+// prompt is a Server as a Site.
+type prompt struct{ Server }
+
+func (p prompt) Arrive(r Request, reply func(int64, Answer)) { reply(r.At, p.Answer(r)) }
+func (p prompt) Next() (int64, bool)                         { return 0, false }
+func (p prompt) Advance(int64)                               {}
 
 // Network is what lies between client and server.
 type Network struct {
@@ -68,13 +88,18 @@ type Client struct {
 	Jitter  time.Duration   // up to which a shot leaves late; 0: none does
 }
 
-// Run fires the plan and gives the record, whose blocks come as a recorder
-// would have written them.
+// Run fires the plan at a server and gives the record, whose blocks come as a
+// recorder would have written them.
 func Run(plan scenarios.Plan, c Client, n Network, s Server, seed uint64) []results.Block {
+	return RunAt(plan, c, n, prompt{s}, seed)
+}
+
+// RunAt is Run for a site.
+func RunAt(plan scenarios.Plan, c Client, n Network, s Site, seed uint64) []results.Block {
 	if c.Timeout == 0 {
 		c.Timeout = scenarios.DefaultTimeout
 	}
-	r := &runner{plan: plan, client: c, network: n, server: s, rng: rand.New(rand.NewPCG(seed, 0x7ead))}
+	r := &runner{plan: plan, client: c, network: n, site: s, rng: rand.New(rand.NewPCG(seed, 0x7ead))}
 	for _, s := range plan.Shots {
 		r.send(arrival{shot: s}, r.rng)
 	}
@@ -84,12 +109,15 @@ func Run(plan scenarios.Plan, c Client, n Network, s Server, seed uint64) []resu
 	}
 	for r.step() {
 	}
-	return blocks(r.hits)
+	return results.Blocks(r.hits)
 }
 
 // step does what comes next, and is false when nothing is left.
 func (r *runner) step() bool {
+	next, busy := r.site.Next()
 	switch {
+	case busy && (r.arrivals.Len() == 0 || next <= r.arrivals[0].at) && (r.moments.Len() == 0 || next <= r.moments[0].at):
+		r.site.Advance(next)
 	case r.moments.Len() > 0 && (r.arrivals.Len() == 0 || r.moments[0].at <= r.arrivals[0].at):
 		if m := heap.Pop(&r.moments).(moment); m.turn == 0 || m.turn == m.by.turn {
 			m.do()
@@ -106,7 +134,8 @@ type runner struct {
 	plan     scenarios.Plan
 	client   Client
 	network  Network
-	server   Server
+	site     Site
+	lines    lines
 	rng      *rand.Rand
 	arrivals arrivals
 	moments  moments
@@ -160,17 +189,27 @@ func (r *runner) way(rng *rand.Rand) int64 {
 }
 
 func (r *runner) arrive(a arrival) {
-	key, rng := r.plan.Keys[a.shot.Key], r.rng
+	conn, fresh := r.lines.take(a.sent, a.shot.Volley != 0 || a.shot.Apart)
+	r.site.Arrive(Request{At: a.at, Key: r.plan.Keys[a.shot.Key], Cost: a.shot.Cost, Conn: conn}, func(at int64, ans Answer) {
+		r.answer(a, conn, fresh, at, ans)
+	})
+}
+
+// answer is what becomes of a request that was answered at a moment.
+func (r *runner) answer(a arrival, conn int32, fresh bool, at int64, ans Answer) {
+	rng := r.rng
 	if a.by != nil {
 		rng = a.by.rng
 	}
-	ans := r.server.Answer(Request{At: a.at, Key: key, Cost: a.shot.Cost})
-	h := results.Hit{Seq: a.shot.Seq, Phase: a.shot.Phase, Conn: int32(a.shot.Seq), Key: key, Cost: a.shot.Cost,
-		Planned: a.shot.At, Sent: a.sent, First: a.at + int64(ans.After) + r.way(rng), Obeyed: a.obey, Fresh: true}
+	h := results.Hit{Seq: a.shot.Seq, Phase: a.shot.Phase, Conn: conn, Key: r.plan.Keys[a.shot.Key], Cost: a.shot.Cost,
+		Planned: a.shot.At, Sent: a.sent, First: at + int64(ans.After) + r.way(rng), Obeyed: a.obey, Fresh: fresh}
 	if r.network.Loss > 0 && rng.Float64() < r.network.Loss || time.Duration(h.First-h.Sent) > r.client.Timeout {
 		h.First, h.Done, h.Err = results.Never, h.Sent+int64(r.client.Timeout), "no answer in time"
 		r.record(a, h)
 		return
+	}
+	if a.shot.Volley == 0 && !a.shot.Apart {
+		r.lines.put(conn, h.First)
 	}
 	h.Done, h.Status, h.RetryAfter, h.Date, h.Headers = h.First, int32(ans.Status), ans.RetryAfter, ans.Date, ans.Headers
 	h.Outcome = outcome(r.client.Answers, ans.Status)
@@ -208,24 +247,4 @@ func (r *runner) follow(s scenarios.Shot, h results.Hit) {
 	r.seq++
 	s.Seq, s.Retry, s.At = r.seq, scenarios.RetryNone, h.First+int64(wait+r.client.Slack.Grace(wait))
 	r.send(arrival{shot: s, obey: h.Seq}, r.rng)
-}
-
-// blockSize is how many hits a block holds.
-const blockSize = 1000
-
-// blocks gives hits in the order of their ends, each block as low as is true.
-func blocks(hits []results.Hit) (out []results.Block) {
-	slices.SortFunc(hits, func(a, b results.Hit) int {
-		return cmp.Or(cmp.Compare(a.Done, b.Done), cmp.Compare(a.Seq, b.Seq))
-	})
-	lows := make([]int64, len(hits)+1)
-	lows[len(hits)] = results.Never
-	for i := len(hits) - 1; i >= 0; i-- {
-		lows[i] = min(lows[i+1], hits[i].Sent)
-	}
-	for i := 0; i < len(hits); i += blockSize {
-		n := min(i+blockSize, len(hits))
-		out = append(out, results.Block{Hits: hits[i:n], Low: lows[n]})
-	}
-	return out
 }
