@@ -46,7 +46,7 @@ check: lint
 busy:
 	HAMMER_BUSY_RUNS=50 $(GO) test -count=1 -timeout 30m -v -run TestCleanUnderLoad ./cmd/hammer
 
-# The cause of a breach is looked for on 100 limiters of each kind, at two
+# The cause of a breach is looked for, with what is fired after it, on 100 limiters of each kind, at two
 # distances: how often the right one is named.
 causes:
 	HAMMER_CAUSES=100 $(GO) test -count=1 -timeout 60m -v -run TestCausesAreNamed ./assertions

@@ -194,8 +194,10 @@ func (b *bounds) noWindows(f *results.Finding, i int) {
 	l := b.court.limits[i]
 	f.Status = results.Broken
 	f.Text = fmt.Sprintf("no beginning of periods of %s explains what was admitted and refused", duration(int64(l.Rate.Per)))
-	if l.Contract == scenarios.Quota {
-		// Nor is it said that windows of different keys have anything in common.
+	if phase := b.elsewhere(i); phase != "" {
+		f.Text = fmt.Sprintf("no periods that begin %s explain what was admitted and refused; periods that begin elsewhere do, such as at phase %s", b.since1970(i), phase)
+	}
+	if l.Contract == scenarios.Quota { // which names none
 		f.Status = results.Inconclusive
 		f.Text = fmt.Sprintf("none of the algorithms tried that keep %s explains what was admitted and refused: say which it is with --contract", terms(l))
 	}
@@ -203,7 +205,7 @@ func (b *bounds) noWindows(f *results.Finding, i int) {
 		if t.grid == nil {
 			continue
 		}
-		cover := t.grid.cover()
+		cover := t.grid.cover(b.court.begins(t))
 		if len(cover) == 0 {
 			continue
 		}
@@ -212,36 +214,92 @@ func (b *bounds) noWindows(f *results.Finding, i int) {
 		}
 		f.FromNS, f.ToNS = b.court.clock(cover[0].from, cover[len(cover)-1].to)
 		f.Proof = fmt.Sprintf("each phase of 0 to %s is ruled out by one of %s", duration(int64(l.Rate.Per)), plural(int64(len(cover)), "request"))
+		if s := b.court.begins(t); s != nil {
+			f.Proof = fmt.Sprintf("each phase of %s to %s, where multiples of %s since 1970 lie %s, is ruled out by one of %s",
+				duration(s.lo*b.court.tick), duration(s.hi*b.court.tick), duration(int64(l.Rate.Per)), b.court.dated.tells(l.Rate.Per), plural(int64(len(cover)), "request"))
+		}
 	}
+}
+
+// elsewhere is a phase that explains the record of a limit whose periods begin at
+// multiples of their length since 1970, but for that; empty: there is none.
+func (b *bounds) elsewhere(i int) string {
+	for _, t := range b.court.all[i] {
+		switch {
+		case t.epoch == 0:
+		case t.grid != nil && !t.grid.refuted(nil):
+			widest, _ := t.grid.bad.gap()
+			return duration(mod(widest.hi, t.grid.window) * b.court.tick)
+		case t.phased != nil:
+			head := b.sample.head()
+			for _, p := range t.phased {
+				if lo, _, ok := head.explained(head.moments(), b.court.limits, i, p); ok {
+					return duration(lo * b.court.tick)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// since1970 says where periods of a limit begin that begin at multiples of their
+// length since 1970, and how that is known.
+func (b *bounds) since1970(i int) string {
+	per, d := b.court.limits[i].Rate.Per, b.court.dated
+	if b.court.all[i][0].phased != nil { // which are searched for on the sample
+		d = b.sample.head().dated(b.court)
+	}
+	return fmt.Sprintf("at multiples of %s since 1970, %s,", duration(int64(per)), d.tells(per))
 }
 
 // placed says where the periods begin, as far as it is known.
 func (b *bounds) placed(i int) string {
 	l := b.court.limits[i]
-	head := b.sample.head()
-	m := head.moments()
 	var says []string
 	for _, t := range b.court.all[i] {
-		text := t.name
 		switch {
 		case b.court.fails(t):
-			continue
-		case t.grid != nil && len(t.grid.bad.spans) > 0:
-			widest, left := t.grid.bad.gap()
-			text += fmt.Sprintf(" (phase %s, known to %s)", duration(mod(widest.lo, t.grid.window)*b.court.tick), duration(left*b.court.tick))
 		case t.phased != nil:
-			for _, p := range t.phased {
-				if lo, _, ok := head.explained(m, b.court.limits, i, p); ok {
-					said := strings.TrimSpace(text + " " + p.name)
-					if p.period > 0 {
-						said += fmt.Sprintf(" (such as phase %s)", duration(lo*b.court.tick))
-					}
-					says = append(says, said)
-				}
-			}
-			continue
+			says = append(says, b.searched(i, t)...)
+		case t.grid != nil:
+			says = append(says, b.gridded(t))
+		default:
+			says = append(says, t.name)
 		}
-		says = append(says, text)
 	}
-	return fmt.Sprintf("%s of %s explain the record", join(says, " or "), duration(int64(l.Rate.Per)))
+	text := fmt.Sprintf("%s of %s explain the record", join(says, " or "), duration(int64(l.Rate.Per)))
+	if l.Align == scenarios.AlignEpoch {
+		text += ", " + strings.TrimSuffix(b.since1970(i), ",")
+	}
+	return text
+}
+
+// gridded says where a grid lies.
+func (b *bounds) gridded(t *theory) string {
+	out := t.grid.out(b.court.begins(t))
+	switch widest, left := out.gap(); {
+	case left == 0:
+		return t.name + " of each key's own"
+	case left < t.grid.window:
+		return t.name + fmt.Sprintf(" (phase %s, known to %s)", duration(mod(widest.lo, t.grid.window)*b.court.tick), duration(left*b.court.tick))
+	}
+	return t.name
+}
+
+// searched says which accounts of a theory explain the sample, with which phases.
+func (b *bounds) searched(i int, t *theory) (says []string) {
+	for _, p := range t.phased {
+		lo, _, apart, ok := b.sample.explains(b.court, i, t, p)
+		said := strings.TrimSpace(t.name + " " + p.name)
+		switch {
+		case !ok:
+			continue
+		case apart:
+			said += " (a phase for each key)"
+		case p.period > 0:
+			said += fmt.Sprintf(" (such as phase %s)", duration(lo*b.court.tick))
+		}
+		says = append(says, said)
+	}
+	return says
 }

@@ -13,20 +13,24 @@ import (
 // Ids of causes that are no contract. Those of contracts are contract. and the
 // contract that the limiter behaves like, such as contract.fixed-window.
 const (
-	CauseAbsent   = "limiter.absent" // nothing is limited
-	CauseShared   = "keys.shared"    // one budget for all keys
-	CauseMultiple = "limit.multiple" // burst and rate multiplied by the same number
-	CauseFraction = "limit.fraction" // both divided by the same number
-	CauseOffset   = "limit.offset"   // the number at once is off by one, the rate is right
-	CauseSize     = "limit.size"     // the number at once is another, the rate is right
-	CauseRate     = "rate.scaled"    // the rate is another, the number at once is right
-	CauseNumbers  = "limit.numbers"  // both are others
-	CauseEmpty    = "starts.empty"   // a key has nothing when it is first used
-	CauseRace     = "decision.race"  // too much passes where requests overlap, and nowhere else
-	CauseClock    = "clock.step"     // several keys break the promise at the same few moments
-	CauseMoment   = "moment.odd"     // the promise is broken at few moments, and not on several keys at once
-	causeUnknown  = "unknown"        // the search failed
-	causeContract = "contract."
+	CauseAbsent     = "limiter.absent"  // nothing is limited
+	CauseShared     = "keys.shared"     // one budget for all keys
+	CauseMultiple   = "limit.multiple"  // burst and rate multiplied by the same number
+	CauseFraction   = "limit.fraction"  // both divided by the same number
+	CauseOffset     = "limit.offset"    // the number at once is off by one, the rate is right
+	CauseSize       = "limit.size"      // the number at once is another, the rate is right
+	CauseRate       = "rate.scaled"     // the rate is another, the number at once is right
+	CauseNumbers    = "limit.numbers"   // both are others
+	CauseEmpty      = "starts.empty"    // a key has nothing when it is first used
+	CauseRace       = "decision.race"   // too much passes where requests overlap, and nowhere else
+	CauseClock      = "clock.step"      // several keys break the promise at the same few moments
+	CauseMoment     = "moment.odd"      // the promise is broken at few moments, and not on several keys at once
+	CauseRecurs     = "moment.recurs"   // the same requests on another key break it again
+	CauseEvicted    = "keys.evicted"    // keys are forgotten when many others come
+	CauseConnection = "keys.connection" // each connection has a budget of its own
+	causeUnknown    = "unknown"         // the search failed
+
+	CauseContract = "contract." // begins those of contracts
 )
 
 // causes are what the broken findings probably come from, the likeliest first.
@@ -64,9 +68,12 @@ func (j *Judge) causesOf(i int, broken map[string]*results.Finding) []results.Ca
 	case broken[CheckUpper] == nil && broken[CheckLower] == nil && broken[CheckWindow] == nil && broken[CheckExact] == nil:
 		return nil
 	}
-	d := newDiagnosis(j.sample, j.limits, i)
+	d := newDiagnosis(j.whole(), j.limits, i)
 	d.subtle = broken[CheckUpper] == nil && broken[CheckLower] == nil && broken[CheckWindow] == nil
-	return d.causes(j.tally.total())
+	d.trials = j.trials(d.sample.ticks(j.limits[i].Fill()))
+	d.after = len(j.sample.hits)
+	requests := j.tally.total()
+	return d.decided(d.causes(requests), requests)
 }
 
 // causes tries what may explain the sample; the record has so many requests.

@@ -129,20 +129,52 @@ func culprits() []culprit {
 	}
 }
 
-// suspected fires the standard scenario at a server and gives the verdict.
+// suspected fires the standard scenario at a server, and what follows a breach
+// whose cause is not known yet or may be another, and gives the verdict.
 func suspected(t *testing.T, server virtual.Server, l scenarios.Limit, n virtual.Network, seed uint64) results.Verdict {
 	t.Helper()
-	s, _ := library.Standard(l, library.Circumstances{RTT: 2 * n.OneWay, Seed: seed})
+	c := library.Circumstances{RTT: 2 * n.OneWay, Seed: seed}
+	s, _ := library.Standard(l, c)
 	plan, err := s.Plan(scenarios.Supply{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := New([]scenarios.Limit{l}, Options{Fresh: true, Wanted: s.Wanted})
+	client := virtual.Client{Answers: l.Answers, Slack: l.Slack, Jitter: 300 * time.Microsecond}
+	record := virtual.Run(plan, client, n, server, seed)
+	v := concluded(t, l, s.Wanted, len(s.Phases), record)
+	if v.Status != results.Broken || len(v.Causes) > 0 && v.Causes[0].ID != CauseRace && v.Causes[0].ID != CauseMultiple {
+		return v
+	}
+	doubts := library.Suspicion{Doubts: []library.Doubt{library.Overlap, library.Routing}}
+	after := library.After(l, c, doubts, library.Means{Requests: 10_000, Length: 30 * time.Second})
+	both := s.FollowedBy(after.Phases, plan.Length+100*time.Millisecond)
+	if plan, err = both.Plan(scenarios.Supply{}); err != nil {
+		t.Fatal(err)
+	}
+	later := plan.FollowUps(len(s.Phases))
+	for i := range later.Shots {
+		later.Shots[i].Seq += 1_000_000
+	}
+	followed := virtual.Run(later, client, n, server, seed+1)
+	for _, b := range followed {
+		for i := range b.Hits {
+			if h := &b.Hits[i]; !both.Phases[h.Phase].Apart {
+				h.Conn = 1 // one after the other they go over one connection
+			}
+		}
+	}
+	return concluded(t, l, s.Wanted, len(s.Phases), append(record, followed...))
+}
+
+// concluded is the verdict on a record, of which so many phases ask for it.
+func concluded(t *testing.T, l scenarios.Limit, wanted int64, asked int, record []results.Block) results.Verdict {
+	t.Helper()
+	j, err := New([]scenarios.Limit{l}, Options{Fresh: true, Wanted: wanted, Asked: asked})
 	if err != nil {
 		t.Fatal(err)
 	}
 	run := results.Run{}
-	for _, b := range virtual.Run(plan, virtual.Client{Answers: l.Answers, Slack: l.Slack, Jitter: 300 * time.Microsecond}, n, server, seed) {
+	for _, b := range record {
 		run.Sent += int64(len(b.Hits))
 		j.Block(b)
 	}

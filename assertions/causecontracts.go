@@ -222,6 +222,9 @@ func (d *diagnosis) lumps(b int64) (lumps []int64) {
 
 func (d *diagnosis) lumpPeriods(k int64) []time.Duration {
 	periods := []time.Duration{d.time(k)}
+	if promise := d.limit(); promise.Contract == scenarios.Lumps && promise.Rate.Per != periods[0] {
+		periods = append(periods, promise.Rate.Per) // as often as is promised, and not as many
+	}
 	if t := d.measured() * time.Duration(k); t > 0 && abs(int64(t-periods[0])) > int64(t)/500 {
 		periods = append(periods, roundest(t-t/100, t+t/100))
 	}

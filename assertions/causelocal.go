@@ -3,6 +3,7 @@ package assertions
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -200,15 +201,42 @@ func (d *diagnosis) oddMoments(list breaches) (c results.Cause, ok bool) {
 		ns, _ := d.whole.clock(s.from, s.from)
 		c.AtNS = append(c.AtNS, ns)
 	}
-	if len(all) == 0 || len(all) > 4 || len(list) >= maxBreaches || sum > d.length()/5 {
+	if len(all) == 0 || len(all) > 4 || len(list) >= maxBreaches || sum > d.length()/5 || d.always(list) {
 		return c, false
 	}
-	c.ID, c.Text = CauseMoment, "the promise is kept everywhere but around "+strings.Join(at, ", ")
+	c.ID, c.Text = CauseMoment, "the promise was broken around "+strings.Join(at, ", ")+" and at no other moment of this run"
 	if shared > 0 {
 		c.ID = CauseClock
 		c.Text += ", on several keys at once: as when the server's clock is stepped, or its memory is cleared"
 	}
 	return c, true
+}
+
+// always reports whether new keys break the promise as soon as they are asked for
+// more than they have: all of them began within a few moments, and the fault has
+// nothing to do with those.
+func (d *diagnosis) always(list breaches) bool {
+	at := d.whole.ticks(200 * time.Millisecond)
+	broken := map[int32]bool{}
+	for _, b := range list {
+		broken[b.key] = broken[b.key] || b.age <= at
+	}
+	asked, broke := 0, 0
+	for key, hits := range d.whole.byKey() {
+		var cost int64
+		for _, h := range hits {
+			if h.from-hits[0].from <= at {
+				cost += h.cost
+			}
+		}
+		if cost > d.limit().Size() {
+			asked++
+			if broken[key] {
+				broke++
+			}
+		}
+	}
+	return broke > 2 && 2*broke > asked
 }
 
 // empty looks for keys that have nothing when they are first used, and keep the
@@ -261,21 +289,36 @@ func (c *court) unknownOn(key int32, t int64) {
 }
 
 // race looks for an excess that is only where admitted requests overlap, and is
-// not the same each time: deciding and counting are two steps.
+// not the same each time: deciding and counting are two steps. It begins with
+// keys that are new: what exceeds the promise only on keys that were refused
+// before comes from what they are given back, and not from what overlaps.
 func (d *diagnosis) race() (c results.Cause, ok bool) {
-	if len(d.clues.first) < 2 || d.wronged(d.limit()) || !d.over(d.limit()) {
+	counts := d.clues.first
+	if len(counts) < 2 || slices.Max(counts) <= d.limit().Size() || d.wronged(d.limit()) || !d.over(d.limit()) || !d.exceeds() || !d.overlapping() {
 		return c, false
 	}
-	alone := &sample{scene: d.whole.scene, full: d.whole.full, until: d.whole.until, hits: slices.Clone(d.whole.hits)}
-	for _, hits := range alone.byKey() {
-		forgiveOverlaps(hits)
+	return d.raced(counts), true
+}
+
+// exceeds reports whether more than the promise was admitted to new keys before
+// anything was refused to them.
+func (d *diagnosis) exceeds() bool {
+	for _, hits := range d.whole.byKey() {
+		var first []sampled
+		refused := int64(math.MaxInt64) // ticks: when the first refusal was answered
+		for _, h := range hits {
+			if h.from > refused {
+				break
+			}
+			if first = append(first, *h); h.outcome == results.Limited {
+				refused = min(refused, h.to)
+			}
+		}
+		if over, _ := d.judged(&attempt{hits: first}); over {
+			return true
+		}
 	}
-	if court := newCourt(alone.scene, d.limits); alone.play(court, alone.moments(), d.i) {
-		return c, false
-	}
-	counts := slices.Sorted(slices.Values(d.clues.first))
-	return results.Cause{ID: CauseRace, Text: fmt.Sprintf("requests that overlap are decided before each other's are counted: too much passes only among those, and not the same each time (%d to %d at once where %d are promised)",
-		counts[0], counts[len(counts)-1], d.limit().Size())}, true
+	return false
 }
 
 // forgiveOverlaps takes what was admitted on a key while another admission was

@@ -8,11 +8,11 @@ const maxShards = 16
 // sideBySide looks for several limiters that each keep the promise, and between
 // which requests are divided in whatever way: instances that count on their own.
 // Together they admit at most a multiple of the promise, and none refuses what
-// it has itself. It takes the smallest multiple, and only where what was
+// it has itself; a new key finds all of them full. It takes the smallest multiple, and only where what was
 // admitted comes near to it; so a rate that is half as high again is none.
 func (d *diagnosis) sideBySide() (x explanation, ok bool) {
 	l := d.limit()
-	if len(d.limits) > 1 || l.Rate.Count == 0 || d.wronged(l) {
+	if len(d.limits) > 1 || l.Rate.Count == 0 || d.wronged(l) || !d.exceeds() {
 		return x, false
 	}
 	for m := int64(2); m <= maxShards; m++ {

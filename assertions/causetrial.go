@@ -30,6 +30,8 @@ type diagnosis struct {
 	clues   clues
 	keyed   map[int32][]*sampled // the sample by key, as refusals told of it
 	every   []moment             // of whole; nil: not needed yet
+	trials  []attempt            // that were fired after the breach
+	after   int                  // index in whole of the first request that was
 }
 
 func newDiagnosis(s *sample, limits []scenarios.Limit, i int) *diagnosis {

@@ -41,7 +41,7 @@ func (d *diagnosis) cause(x explanation) results.Cause {
 func (d *diagnosis) id(x explanation) string {
 	promise := d.limit()
 	if x.family.contract != d.promised() {
-		return causeContract + string(x.family.contract)
+		return CauseContract + string(x.family.contract)
 	}
 	size, rate := x.limit.Size() == promise.Size(), same(x.limit.Token(), promise.Token())
 	if has, _ := x.family.contract.Numbers(); !has.Burst { // so many in a period

@@ -67,43 +67,86 @@ func (c *counted) end(x *brief) room {
 }
 
 // admitted looks whether a request was let in although the estimate was full. Of
-// those that were certainly let in in its window by its end, the one that was
+// those that were certainly let in by its end, in its window, the one that was
 // decided last saw all the others, whichever it was, and no later than this end.
 // That needs costs of one; of others it is known what the request itself saw.
+//
+// What was let in in one of two windows, and it is not known in which, counts no
+// less than what was let in in the first of them. Where that is so of the request
+// itself, the last of all is one of the second window if there are any, else any.
 func (c *counted) admitted(x *brief) {
-	first, last := c.windows(x)
-	if x.torn || first != last {
+	first, w := c.windows(x)
+	if x.torn || first < w-1 {
 		return
 	}
-	var before, now, others int64
-	alike := x.cost == 1
-	for i := range c.spends {
-		s := &c.spends[i]
-		if s.outcome != results.Admitted || s.torn || s.seq == x.seq {
-			continue
-		}
-		switch lo, hi := c.windows(s); {
-		case lo != hi:
-		case lo == first-1:
-			before += s.cost
-		case lo == first && s.to <= x.to:
-			others += s.cost
-			alike = alike && s.cost == 1
-			if s.to < x.from {
-				now += s.cost
-			}
-		}
+	n := c.near(x, w)
+	before, now := n.before+n.eitherEarlier, n.nowEarlier
+	alike := x.cost == 1 && n.alike
+	switch {
+	case first == w && alike:
+		before, now = n.before+n.eitherBy, n.nowBy
+	case first == w:
+	case !alike:
+		return
+	case n.nowBy > 0:
+		before, now = n.beforeBy+n.eitherBy+1, n.nowBy-1
+	default:
+		before, now = n.beforeBy+n.eitherBy, 0
 	}
-	if alike {
-		now = others
-	}
-	began, _ := c.began(first)
-	elapsed := min(x.to-began, c.period)
+	began, _ := c.began(w)
+	elapsed := max(0, min(x.to-began, c.period))
 	if over := c.weigh(now, x.cost, before, c.period-elapsed); over > 0 || over == 0 && c.halves == 0 {
 		c.most = heavy{any: true, over: true, got: float64(now+before) + float64(x.cost), allowed: float64(c.limit), from: began - c.period, to: x.to}
 	}
 }
 
+// neighbours are costs that were certainly admitted, beside a request: in the
+// window before, in one of the two, or in the window itself. By: by the request's
+// end, in the first two of single tokens alone. Earlier: before it left.
+type neighbours struct {
+	before, beforeBy        int64
+	eitherBy, eitherEarlier int64
+	nowBy, nowEarlier       int64
+	alike                   bool // all of nowBy are single tokens
+}
+
+func (c *counted) near(x *brief, w int64) neighbours {
+	n := neighbours{alike: true}
+	for i := range c.spends {
+		s := &c.spends[i]
+		if s.outcome != results.Admitted || s.torn || s.seq == x.seq {
+			continue
+		}
+		lo, hi := c.windows(s)
+		if lo < w-1 || hi > w {
+			continue
+		}
+		var by, earlier int64
+		if s.to <= x.to {
+			by = s.cost
+		}
+		if s.to < x.from {
+			earlier = s.cost
+		}
+		single := by
+		if s.cost > 1 {
+			single = 0
+		}
+		switch {
+		case lo == w:
+			n.nowBy += by
+			n.nowEarlier += earlier
+			n.alike = n.alike && by <= 1
+		case hi == w:
+			n.eitherBy += single
+			n.eitherEarlier += earlier
+		default:
+			n.before += s.cost
+			n.beforeBy += single
+		}
+	}
+	return n
+}
 func (c *counted) refused(x *brief) room {
 	r := room{judged: true, wrong: true, of: float64(c.limit), since: x.from - 2*c.period, left: float64(c.limit)}
 	first, last := c.windows(x)

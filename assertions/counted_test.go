@@ -65,9 +65,12 @@ func TestCountersNeverAccuseWrongly(t *testing.T) {
 		for i := range h {
 			at += int64(rng.IntN(4))
 			h[i] = brief{from: at, to: at + int64(rng.IntN(3)), cost: 1, seq: int64(i + 1), outcome: results.Outcome(rng.IntN(3))}
+			if rng.IntN(8) == 0 {
+				h[i].cost = 2
+			}
 		}
 		// On a grid whose phase is known exactly, or to within some ticks, and on any.
-		exactly, roughly := newCounted(period, 0, limit, halves, phase, phase), newCounted(period, 0, limit, halves, phase-1, phase+int64(rng.IntN(2)))
+		exactly, roughly := newCounted(period, 0, limit, halves, phase, phase), newCounted(period, 0, limit, halves, phase-int64(rng.IntN(3)), phase+int64(rng.IntN(3)))
 		any := newCounter(period, limit, 0, true)
 		wrong := [3]bool{}
 		for _, e := range play(h) {

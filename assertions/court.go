@@ -13,6 +13,7 @@ type court struct {
 	*scene
 	limits []scenarios.Limit
 	all    [][]*theory // by limit
+	dated  *dated      // nil: no limit's periods begin at the epoch
 	blind  int64       // ticks: up to here requests may be missing from the record
 	start0 int64       // ticks: the run's start
 }
@@ -21,8 +22,38 @@ func newCourt(sc *scene, limits []scenarios.Limit) *court {
 	c := &court{scene: sc, limits: limits, blind: math.MinInt64, start0: floorDiv(-sc.early, sc.tick)}
 	for _, l := range limits {
 		c.all = append(c.all, theories(sc, l))
+		if l.Align == scenarios.AlignEpoch {
+			c.dated = newDated(sc.tick, max(l.Slack.Over, l.Slack.Under, c.drift()))
+		}
 	}
 	return c
+}
+
+// drift is that which is granted to the clock that dates answers.
+func (c *court) drift() int64 {
+	if c.dated == nil {
+		return 0
+	}
+	return c.dated.drift
+}
+
+// dates hears what an answer says of the server's clock.
+func (c *court) dates(b *brief) {
+	if c.dated != nil {
+		c.dated.hear(b)
+	}
+}
+
+// begins is where periods of a theory begin, if it knows that; nil: anywhere.
+func (c *court) begins(t *theory) *closed {
+	if t.epoch == 0 {
+		return nil
+	}
+	s, ok := c.dated.begins(t.epoch)
+	if !ok {
+		return nil
+	}
+	return &s
 }
 
 // key is what a theory knows of a slot. A key that is not known to be unused
@@ -39,6 +70,9 @@ func (c *court) key(limit int, t *theory, slot int32, at int64) *theoryKey {
 }
 
 func (c *court) start(key int32, b *brief) {
+	if b.spends() {
+		b = c.charge(b)
+	}
 	for i, l := range c.limits {
 		s := slot(l, key)
 		for _, t := range c.all[i] {
@@ -49,6 +83,8 @@ func (c *court) start(key int32, b *brief) {
 
 // spent tells of the end of a request that may have been let in.
 func (c *court) spent(key int32, b *brief) {
+	b = c.charge(b)
+	c.dates(b)
 	for i, l := range c.limits {
 		s := slot(l, key)
 		for _, t := range c.all[i] {
@@ -62,6 +98,7 @@ func (c *court) spent(key int32, b *brief) {
 // theory of it. It gives the room under the limit that had least to spare.
 func (c *court) refused(key int32, b *brief) (r room, limit int) {
 	seen := b.from > c.blind
+	c.dates(b)
 	r.wrong = true
 	for i, l := range c.limits {
 		s := slot(l, key)
@@ -89,6 +126,9 @@ func (c *court) refused(key int32, b *brief) (r room, limit int) {
 
 // tears makes all windows begin anew: our clock stood still at t.
 func (c *court) tears(t int64) {
+	if c.dated != nil {
+		c.dated.forget(t)
+	}
 	for _, ts := range c.all {
 		for _, th := range ts {
 			th.each(func(m model) { m.forget(t) })
@@ -163,5 +203,5 @@ func (c *court) refuted(limit int) bool {
 
 func (c *court) fails(t *theory) bool {
 	h, _, _, _ := t.heaviest()
-	return h.over || t.wrong > 0 && len(c.limits) == 1 || t.grid != nil && t.grid.bad.full()
+	return h.over || t.wrong > 0 && len(c.limits) == 1 || t.grid != nil && t.grid.refuted(c.begins(t))
 }

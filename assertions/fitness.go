@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // CheckFitness is the id of the question that comes first: whether the run
@@ -33,6 +34,9 @@ func fitness(r *results.Run, seen bool) results.Finding {
 	}
 	var missed []string
 	for _, p := range r.Phases {
+		if scenarios.IsFollowUp(p.Name) {
+			continue // it was fired behind the verdict
+		}
 		if p.Lost > 2 && p.Lost*5 > p.Sent {
 			return bad("of phase %s %d of %s were answered by neither an admission nor a refusal, or not at all: what it asks is not answered", p.Name, p.Lost, plural(p.Sent, "request"))
 		}

@@ -14,39 +14,36 @@ import "sort"
 //
 // When they speak against all, no grid explains the record; what is left over
 // is where the windows begin.
+//
+// Where a promise leaves that open, each key may have a grid of its own, such as
+// one whose phase is a hash of the key. Then what is seen of a key speaks against
+// phases of that key alone, and some key must have none left. What all of them
+// say together is kept beside it, since most limiters have one grid for all.
 type grid struct {
-	window, short int64 // ticks: the grid's, and how long a window lasts at least
-	limit         int64 // cost
-	drift         int64 // parts per million by which the limiter's clock may run differently
-	origin        int64 // ticks: where phases are taken; drift grows from here
-	bad           circle
-	proof         []objection // those that spoke against something new, in the order of time
-	missing       int64       // phases left, when last counted
-}
-
-// objection is what speaks against some phases.
-type objection struct {
-	span     // on the line
-	seq      int64
-	refusal  bool
-	from, to int64 // ticks: the requests behind it
-	cost     int64 // that is certainly in the window, or that may be at most
+	window, short int64     // ticks: the grid's, and how long a window lasts at least
+	limit         int64     // cost
+	phaseSet                // that are left if all keys have the same grid
+	apart         bool      // each key may have one of its own
+	off           *phaseSet // those of a key that has none left; nil: each key has some
+	turn          int       // how often all began anew
 }
 
 // gridKey is what is known of one key under a grid.
 type gridKey struct {
-	alive []held  // certain admissions that may share a window with the next one, by Sent
-	gone  []spent // ended spenders by First
-	total int64   // cost of all that have ended
-	out   int64   // cost of spenders in flight
+	alive []held    // certain admissions that may share a window with the next one, by Sent
+	gone  []spent   // ended spenders by First
+	total int64     // cost of all that have ended
+	out   int64     // cost of spenders in flight
+	own   *phaseSet // of the key's own grid; nil: any, or there is none
+	turn  int       // of the grid, when own began
 }
 
 // spent is a spender that has ended, and the cost of all that ended before it.
 type spent struct{ at, before int64 }
 
 func newGrid(window, limit, drift, origin int64) *grid {
-	return &grid{window: window, short: window - share(window, drift), limit: limit, drift: drift, origin: origin,
-		bad: circle{length: window}, missing: window}
+	return &grid{window: window, short: window - share(window, drift), limit: limit,
+		phaseSet: newPhaseSet(window, drift, origin)}
 }
 
 func (k *gridKey) spend(cost int64) { k.out += cost }
@@ -69,7 +66,7 @@ func (g *grid) admitted(k *gridKey, sent, t, cost, seq int64) {
 	var sum int64
 	for i := len(k.alive) - 1; i >= 0; i-- {
 		if sum += k.alive[i].cost; sum > g.limit {
-			g.object(objection{span: span{open, k.alive[i].at}, seq: seq, from: k.alive[i].at, to: t, cost: sum})
+			g.object(k, objection{span: span{open, k.alive[i].at}, seq: seq, from: k.alive[i].at, to: t, cost: sum})
 			return
 		}
 	}
@@ -87,34 +84,48 @@ func (g *grid) refused(k *gridKey, sent, t, cost, seq int64) {
 	if i >= 0 {
 		latest = max(latest, k.gone[i].at)
 	}
-	g.object(objection{span: span{latest, sent}, seq: seq, refusal: true, from: latest, to: t, cost: g.limit - cost})
+	g.object(k, objection{span: span{latest, sent}, seq: seq, refusal: true, from: latest, to: t, cost: g.limit - cost})
 }
 
-// object takes phases out. What was seen far from the origin says less, since
-// the limiter's clock may have drifted against ours.
-func (g *grid) object(o objection) {
-	blur := g.blur(o)
-	g.bad.add(o.lo+blur, o.hi-blur)
-	if _, left := g.bad.gap(); left < g.missing {
-		g.missing = left
-		g.proof = append(g.proof, o)
+// object takes phases out of all keys' grid, and of the key's own. Drift counts
+// for the latter only from the first that is heard of it.
+func (g *grid) object(k *gridKey, o objection) {
+	g.phaseSet.object(o)
+	if !g.apart || g.off != nil {
+		return
+	}
+	if k.own == nil || k.turn != g.turn {
+		own := newPhaseSet(g.window, g.drift, o.hi)
+		k.own, k.turn = &own, g.turn
+	}
+	if k.own.object(o); k.own.bad.full() {
+		g.off = k.own
 	}
 }
 
-// blur is by how much the phases of an objection may have drifted since the origin.
-func (g *grid) blur(o objection) int64 {
-	if g.drift == 0 {
-		return 0
+// refuted reports whether no phase is left, or none of a stretch if one is given.
+func (g *grid) refuted(only *closed) bool {
+	if g.apart {
+		return g.off != nil
 	}
-	return share(abs(o.hi-g.origin), g.drift) + 1
+	return g.empty(only)
+}
+
+// cover is a small set of objections that refute it.
+func (g *grid) cover(only *closed) []objection {
+	if g.off != nil {
+		return g.off.cover(only)
+	}
+	return g.phaseSet.cover(only)
 }
 
 // forget begins anew at t: phases before and after do not compare.
 func (g *grid) forget(t int64) {
-	if g.bad.full() {
+	if g.refuted(nil) {
 		return
 	}
-	g.bad.spans, g.origin, g.missing, g.proof = nil, t, g.window, nil
+	g.phaseSet = newPhaseSet(g.window, g.drift, t)
+	g.turn++
 }
 
 // unknown: a window may have been filled until t by what we did not see.
@@ -139,28 +150,3 @@ func keep(list []held, open int64, h held) []held {
 }
 
 func abs(x int64) int64 { return max(x, -x) }
-
-// cover is a small set of objections that together speak against every phase.
-func (g *grid) cover() []objection {
-	var chosen []objection
-	done := circle{length: g.window}
-	for !done.full() {
-		best, most := -1, int64(0)
-		_, left := done.gap()
-		for i, o := range g.proof {
-			try := circle{length: g.window, spans: append([]span(nil), done.spans...)}
-			blur := g.blur(o)
-			try.add(o.lo+blur, o.hi-blur)
-			if _, now := try.gap(); left-now > most {
-				best, most = i, left-now
-			}
-		}
-		if best < 0 {
-			break // it is not full
-		}
-		blur := g.blur(g.proof[best])
-		done.add(g.proof[best].lo+blur, g.proof[best].hi-blur)
-		chosen = append(chosen, g.proof[best])
-	}
-	return chosen
-}

@@ -89,7 +89,8 @@ func (o *honest) start(k *asked, f *flight) {
 	k.alone, k.by.seq = nil, 0
 	if k.open == 0 && !o.blind {
 		k.alone = f
-		if k.told.seq != 0 && f.hit.Sent >= k.told.ready(o) {
+		// What it was told for its cost holds for one that costs no more.
+		if k.told.seq != 0 && f.hit.Sent >= k.told.ready(o) && f.hit.Cost <= k.told.cost {
 			k.by = k.told
 		}
 	}

@@ -32,8 +32,15 @@ type Options struct {
 	// LateBy is how much later than the truth a Retry-After may be beyond its
 	// unit's rounding, where a server adds time on purpose; 0: none.
 	LateBy time.Duration
+	// Draft is the version of the RateLimit fields that the server speaks, since
+	// -11 has another t than -10; 0: not known.
+	Draft int
 	// NoCauses leaves out the search for what a breach probably comes from.
 	NoCauses bool
+	// Asked is how many of the plan's phases ask whether the promise is kept. The
+	// requests of those behind them were sent after a breach: they help to tell
+	// where it comes from, and no finding rests on them. 0: all phases ask.
+	Asked int
 }
 
 // assertion judges one question. It hears every event of a run in the order of
@@ -54,6 +61,7 @@ type Judge struct {
 	sample     *sample
 	assertions []assertion
 	fallen     []string // by assertion: how it panicked
+	followed   followed
 }
 
 // New is a judge for a run against the limits, all of which must hold. It
@@ -82,7 +90,7 @@ func New(limits []scenarios.Limit, opts Options) (*Judge, error) {
 	}
 	s := newSweep(tickOf(limits), slack.Quantum, max(opts.Tick, 0), opts.Linger)
 	j := &Judge{limits: limits, opts: opts, tally: newTally(limits[0]),
-		scene: &scene{sweep: s, fresh: opts.Fresh, lateBy: opts.LateBy}}
+		scene: &scene{sweep: s, fresh: opts.Fresh, several: len(limits) > 1, lateBy: opts.LateBy}}
 	j.build(slack)
 	j.fallen = make([]string, len(j.assertions))
 	return j, nil
@@ -93,17 +101,35 @@ func (j *Judge) build(slack scenarios.Slack) {
 	j.sample = &sample{scene: j.scene}
 	j.assertions = append(j.assertions, newBounds(j.scene, j.sample, j.limits), newConsistency(j.sample, j.limits))
 	for i, l := range j.limits {
+		if l.Contract == scenarios.Queue {
+			j.assertions = append(j.assertions, newHolding(j.sample, j.limits, i))
+		}
 		if l.Key.Kind != scenarios.KeyNone {
 			j.assertions = append(j.assertions, newIsolation(j.sample, j.limits, i))
 		}
 	}
 	j.assertions = append(j.assertions, newPresent(), newSyntax(), newPositive(),
-		newHonest(j.scene, slack, j.limits), newTight(j.scene, slack))
+		newHonest(j.scene, slack, j.limits), newTight(j.scene, slack), newConsistent(j.scene, slack, j.limits), newSyntaxOfFields())
+	for i := range j.limits {
+		j.assertions = append(j.assertions, newRemaining(j.scene, j.limits, i), newReset(j.scene, j.limits, i, j.opts.Draft), newPolicy(j.limits, i))
+	}
+	j.assertions = append(j.assertions, newCached(), newStorable(), newPrice())
 }
 
 // Block hears a piece of the record. The block's hits must not change
 // afterwards; they are let go when they are no longer in flight.
-func (j *Judge) Block(b results.Block) { j.hear(j.scene.block(b)) }
+func (j *Judge) Block(b results.Block) {
+	asked, later := j.parted(b.Hits)
+	if len(j.followed.hits)+len(later) > 0 {
+		j.followed.hear(later, b.Marks)
+		for i := range later {
+			j.tally.count(&later[i])
+		}
+		b.Marks = nil // what happened to the clocks since is nothing that the findings rest on
+	}
+	b.Hits = asked
+	j.hear(j.scene.block(b))
+}
 
 func (j *Judge) hear(events []event) {
 	j.tally.hear(events)

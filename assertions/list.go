@@ -12,12 +12,22 @@ func All() []About {
 		{CheckLower, "nothing is refused while every limit has room for it"},
 		{CheckWindow, "one beginning of the windows, or of the lumps, explains all that was admitted and refused"},
 		{CheckExact, "one order of decisions, and moments for them, explain all that a bucket admitted and refused taken together"},
+		{CheckWait, "a queue holds back nothing for longer than its places take (told, since a late answer proves nothing)"},
+		{CheckOrder, "a queue releases in the order of arrival"},
 		{CheckIsolation, "what one client spends is not missing to another"},
 		{CheckPresent, "a refusal says when to come back (advice)"},
 		{CheckSyntax, "Retry-After is whole seconds or an HTTP-date"},
 		{CheckPositive, "a refusal does not ask for a wait of nothing"},
 		{CheckHonest, "who waits as Retry-After says is not refused again"},
 		{CheckTight, "Retry-After does not ask for more time than is needed, but for the rounding of its unit"},
+		{CheckConsistent, "the refusals of one wait tell of one moment (advice)"},
+		{CheckFields, "what is told of limits in header fields can be read (advice)"},
+		{CheckRemaining, "no more is told to be left than there can be, and never less than nothing"},
+		{CheckReset, "no reset is told that has passed, that is too early for a token, or too late for an empty key"},
+		{CheckPolicy, "what is announced as a policy is what was declared (advice)"},
+		{CheckCached, "no refusal comes out of a cache"},
+		{CheckStorable, "no cache is told that it may store a refusal (advice)"},
+		{CheckPrice, "what a refusal costs beside an admission (told)"},
 	}
 }
 

@@ -25,6 +25,7 @@ type lumped struct {
 	lo, hi        int64 // ticks: one lump fell at some moment between
 	own           bool  // lumps are counted from the key's first request, whose moment lo and hi enclose
 	pinned        bool  // lo and hi are known
+	thin          bool  // a refusal says that the bucket was short: no other limit can have refused
 	steady        bool  // they are counted from the first request for ever
 	loose         bool  // the bucket may have been full again, and lumps be counted from then on: nothing is concluded any more
 
@@ -137,12 +138,31 @@ func (l *lumped) end(x *brief) (r room) {
 		l.out -= x.cost
 		return room{}
 	}
+	l.emptied(x)
 	i := sort.Search(len(l.lows), func(i int) bool { return l.lows[i].at >= x.from })
 	least := l.lows[i].level
 	if l.refusals--; l.refusals == 0 {
 		l.lows = l.lows[:0]
 	}
 	return room{judged: !l.loose, wrong: !l.loose && least >= x.cost, left: float64(least), of: float64(l.burst), since: l.full}
+}
+
+// emptied begins a window with a refusal that has ended: whoever refused it held
+// less than it cost. That is a step like any other, for the requests that left
+// afterwards, and higher by what was missing of a full bucket.
+func (l *lumped) emptied(x *brief) {
+	if x.torn || !l.thin {
+		return
+	}
+	v := l.mustBy(x.from) + max(l.burst-x.cost+1, 0)
+	n := len(l.steps)
+	if n > 0 && v <= l.steps[n-1].value {
+		return
+	}
+	if n > 0 && l.steps[n-1].open == 0 {
+		l.steps = l.steps[:n-1]
+	}
+	l.steps = append(l.steps, lumpStep{at: x.to + 1, value: v})
 }
 
 // close ends a request on the staircase.

@@ -77,6 +77,7 @@ func TestLumpedNeverAccusesWrongly(t *testing.T) {
 			}
 			l := newLumped(period, 0, lump, burst, phase, phase, !first)
 			l.steady = first && rng.IntN(2) == 0
+			l.thin = !first && rng.IntN(2) == 0
 			wrong := false
 			for _, e := range play(h) {
 				b := h[e.i]

@@ -9,6 +9,7 @@ type brief struct {
 	done     int64 // ticks: when its answer was over; 0: as to
 	cost     int64
 	seq      int64
+	date     int64 // seconds since 1970: the answer's Date; 0: it has none that can be read
 	outcome  results.Outcome
 	torn     bool // it left while time passed that our clock did not show: it counts in no window
 }

@@ -39,6 +39,11 @@ type mutant struct {
 	shards           int           // so many buckets, in turn; 0: one
 	race             time.Duration // requests that come so shortly after another see what that one saw
 	lockout          time.Duration // a refusal refuses all for so long
+	flat             bool          // charges one token whatever the cost
+	twice            bool          // charges each token of a cost above one twice
+	gulps            bool          // a refused cost above one takes what there is
+	drains           bool          // a cost larger than the burst empties the bucket
+	tooMuch          int           // status of the answer to a cost larger than the burst; 0: it is refused
 	keys             map[string]*mutantKey
 }
 
@@ -71,7 +76,13 @@ func (m *mutant) Answer(r virtual.Request) virtual.Answer {
 	if !m.uncapped {
 		k.level[i] = min(k.level[i], burst*token)
 	}
-	cost := r.Cost * token
+	cost := m.charge(r.Cost, burst) * token
+	if cost > burst*token && !m.debt {
+		if m.drains {
+			k.level[i] = 0
+		}
+		return m.turnAway()
+	}
 	if r.At < k.until {
 		return m.refuse(0)
 	}
@@ -90,10 +101,32 @@ func (m *mutant) Answer(r virtual.Request) virtual.Answer {
 	if m.charges {
 		k.level[i] = max(0, k.level[i]-token)
 	}
+	if m.gulps && r.Cost > 1 {
+		k.level[i] = 0
+	}
 	if m.lockout > 0 {
 		k.until = r.At + int64(m.lockout)
 	}
 	return m.refuse((cost - level + rate - 1) / rate)
+}
+
+// charge is what a request of some cost takes.
+func (m *mutant) charge(cost, burst int64) int64 {
+	switch {
+	case m.flat:
+		return 1
+	case m.twice && cost > 1 && cost <= burst:
+		return min(2*cost, burst)
+	}
+	return cost
+}
+
+// turnAway answers a request that no waiting would let in.
+func (m *mutant) turnAway() virtual.Answer {
+	if m.tooMuch == 0 {
+		return m.refuse(1)
+	}
+	return virtual.Answer{Status: m.tooMuch}
 }
 
 func (m *mutant) refuse(seconds int64) virtual.Answer {
@@ -178,8 +211,8 @@ func TestMutantsAreCaught(t *testing.T) {
 }
 
 // Under the contract of a neighbour a right algorithm is broken, where that can
-// be seen. A queue of one place more cannot be told: that an answer came late may
-// be the network's doing.
+// be seen. A queue of one place more is none of them: that an answer came late may
+// be the network's doing, see TestMorePlacesCannotBeProved.
 func TestNeighboursAreBroken(t *testing.T) {
 	bucket := func(b int64, rate string) scenarios.Limit { return declaredAs(t, scenarios.TokenBucket, b, rate) }
 	tests := []struct {

@@ -10,6 +10,7 @@ import (
 type refusals struct {
 	id    string
 	level results.Level
+	all   bool                                   // it is asked of every answer, and not only of refusals
 	fault func(*flight) (bad string, asked bool) // bad: what is wrong; asked: the question applies
 	good  string                                 // what is said when none is bad
 	none  string                                 // what is said when it was never asked
@@ -24,7 +25,7 @@ func (r *refusals) trim(int64)    {}
 
 func (r *refusals) hear(events []event) {
 	for _, e := range events {
-		if e.kind != ends || e.f.hit.Outcome != results.Limited {
+		if e.kind != ends || !r.all && e.f.hit.Outcome != results.Limited || r.all && r.asked >= sampleSize {
 			continue
 		}
 		bad, asked := r.fault(e.f)
@@ -48,12 +49,20 @@ func (r *refusals) tell() []results.Finding {
 	case r.asked == 0:
 		f.Level, f.Text = results.Info, r.none
 	case r.bad == 0:
-		f.Status, f.Text = results.Kept, fmt.Sprintf("%s (%s)", r.good, plural(r.asked, "refusal"))
+		f.Status, f.Text = results.Kept, fmt.Sprintf("%s (%s)", r.good, plural(r.asked, r.thing()))
 	default:
 		f.Status, f.Key, f.Seqs = results.Broken, r.first.Key, []int64{r.first.Seq}
 		f.FromNS, f.ToNS = r.first.Sent, r.first.First
-		f.Got, f.Unit = float64(r.bad), "refusals"
-		f.Text = fmt.Sprintf("%s on %d of %s, first on request %d", r.what, r.bad, plural(r.asked, "refusal"), r.first.Seq)
+		f.Got, f.Unit = float64(r.bad), r.thing()+"s"
+		f.Text = fmt.Sprintf("%s on %d of %s, first on request %d", r.what, r.bad, plural(r.asked, r.thing()), r.first.Seq)
 	}
 	return []results.Finding{f}
+}
+
+// thing is what it is asked of.
+func (r *refusals) thing() string {
+	if r.all {
+		return "answer"
+	}
+	return "refusal"
 }

@@ -71,6 +71,9 @@ func (r *resolution) refutes(l scenarios.Limit) bool {
 func (r *resolution) rate(sign int64) int {
 	refuted := func(i int) bool {
 		l := r.limits[r.i]
+		if l.Align == scenarios.AlignEpoch { // a wrong period is not held to the right one's multiples since 1970
+			l.Align = scenarios.AlignStart
+		}
 		ppm := 1_000_000 + sign*errorStep(i)
 		if sign < 0 {
 			ppm = max(ppm, 100_000) // a tenth of the rate stands for all that is slower

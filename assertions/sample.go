@@ -23,6 +23,7 @@ type sample struct {
 	// Kept, since it is judged many times over; nil: not asked for since the last hear.
 	order []moment
 	front *sample
+	keys  []*sample
 }
 
 // sampled is a request and its key.
@@ -33,7 +34,7 @@ type sampled struct {
 }
 
 func (s *sample) hear(events []event) {
-	s.order, s.front = nil, nil
+	s.order, s.front, s.keys = nil, nil, nil
 	for _, e := range events {
 		switch {
 		case e.kind == ends || s.full:
@@ -113,15 +114,13 @@ func (s *sample) play(c *court, m []moment, i int) bool {
 // unexplained reports whether each theory of a limit is refuted, where those
 // that depend on a phase are refuted if no phase explains the sample.
 func (s *sample) unexplained(c *court, i int) bool {
-	head := s.head()
-	m := head.moments()
 	some := false
 	for _, t := range c.all[i] {
 		switch {
 		case t.phased != nil:
 			some = true
 			for _, p := range t.phased {
-				if _, _, ok := head.explained(m, c.limits, i, p); ok {
+				if _, _, _, ok := s.explains(c, i, t, p); ok {
 					return false
 				}
 			}

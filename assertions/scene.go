@@ -9,8 +9,9 @@ import (
 // scene is what the assertions of one judge share.
 type scene struct {
 	*sweep
-	fresh  bool
-	lateBy time.Duration
+	fresh   bool
+	several bool // limits, of which any may have refused
+	lateBy  time.Duration
 }
 
 // ticks is a length in ticks, rounded down.

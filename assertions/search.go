@@ -13,7 +13,7 @@ type phased struct {
 
 const (
 	searchBins = 16      // that a search begins with
-	searchFine = 1 << 11 // parts of a period below which a stretch is not divided any more
+	searchFine = 1 << 13 // parts of a period below which a stretch is not divided any more
 	searchHits = 1 << 13 // requests that are searched through
 )
 
@@ -29,16 +29,25 @@ func (s *sample) head() *sample {
 }
 
 // explained looks for a phase that explains the sample under a phased theory of
-// the limit at index i. Each stretch of phases is judged as a whole, by what
-// holds for all of it; one that is not ruled out is divided until it is as fine
-// as matters.
+// the limit at index i.
 func (s *sample) explained(m []moment, limits []scenarios.Limit, i int, p *phased) (lo, hi int64, ok bool) {
+	return s.search(m, limits, i, p, nil)
+}
+
+// search looks for such a phase in a stretch if one is given. Each stretch of
+// phases is judged as a whole, by what holds for all of it; one that is not ruled
+// out is divided until it is as fine as matters.
+func (s *sample) search(m []moment, limits []scenarios.Limit, i int, p *phased, only *closed) (lo, hi int64, ok bool) {
 	if p.period == 0 {
 		return 0, 0, !s.rules(m, limits, i, p.at(0, 0))
 	}
+	first, width := int64(0), p.period
+	if only != nil {
+		first, width = only.lo, min(only.hi-only.lo, p.period)
+	}
 	var stack [][2]int64
 	for b := searchBins - 1; b >= 0; b-- {
-		stack = append(stack, [2]int64{p.period * int64(b) / searchBins, p.period * int64(b+1) / searchBins})
+		stack = append(stack, [2]int64{first + width*int64(b)/searchBins, first + width*int64(b+1)/searchBins})
 	}
 	for len(stack) > 0 {
 		x := stack[len(stack)-1]

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/results/fields"
 )
 
 // flight is one request on its way through the sweep. Its interval is widened by
@@ -18,7 +19,9 @@ type flight struct {
 	asks  results.RetryAfter // what the refusal asks for; the zero value where it is none, or cannot be read
 	wrong bool               // it was refused wrongly for certain; set by bounds
 	ended bool
-	told  *told // what a refusal on the key had said before it left; nil: nothing; set by tight
+	told  *told          // what a refusal on the key had said before it left; nil: nothing; set by tight
+	said  *fields.Answer // what its fields tell of limits; nil: not read yet
+	wait  int64          // number of the wait of its key that it left in; -1: none; set by consistent
 }
 
 // eventKind is what an event tells.
@@ -51,6 +54,7 @@ type sweep struct {
 	linger  time.Duration // how long a server may still decide after we gave up
 	keys    map[string]int32
 	names   []string
+	dates   dates
 	pending []*flight // not started, sorted
 	marks   []event   // tears, loses and regains that are not passed, in the order of time
 	torn    int64     // ticks: requests that left since the last tears, up to here, are torn
@@ -93,6 +97,7 @@ func (s *sweep) interval(f *flight, h *results.Hit) {
 	f.hit = h
 	f.key = s.index(h.Key)
 	f.seq, f.cost, f.outcome = h.Seq, h.Cost, h.Outcome
+	f.date = s.dates.seconds(h.Date)
 	f.from = floorDiv(h.Sent-s.early, s.tick)
 	f.done = s.up(h.Done, 0)
 	if h.Answered() && h.Outcome != results.Unknown {

@@ -35,11 +35,7 @@ func (t *tally) hear(events []event) {
 			continue
 		}
 		h := e.f.hit
-		t.outcomes[h.Outcome&3]++
-		t.lose(h)
-		if h.Answered() {
-			t.last = max(t.last, h.First)
-		}
+		t.count(h)
 		s := slot(t.limit, e.f.key)
 		for int(s) >= len(t.offered) {
 			t.offered = append(t.offered, queue{})
@@ -47,6 +43,15 @@ func (t *tally) hear(events []event) {
 		}
 		t.offered[s].add(t.tempo, h.Sent, h.Cost)
 		t.planned[s].add(t.tempo, h.Planned, h.Cost)
+	}
+}
+
+// count counts a request by its outcome.
+func (t *tally) count(h *results.Hit) {
+	t.outcomes[h.Outcome&3]++
+	t.lose(h)
+	if h.Answered() {
+		t.last = max(t.last, h.First)
 	}
 }
 

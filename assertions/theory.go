@@ -2,6 +2,7 @@ package assertions
 
 import (
 	"strings"
+	"time"
 
 	"github.com/ratehammer/ratehammer/scenarios"
 )
@@ -12,9 +13,11 @@ import (
 // broken when each of them is.
 type theory struct {
 	name   string
+	epoch  time.Duration // its periods begin at multiples of this since 1970; 0: anywhere
 	make   func(at int64, fresh bool) []model
 	grid   *grid     // nil: keys have nothing in common
 	phased []*phased // accounts that need a phase to search for, of which one has to hold; nil: there are none
+	apart  bool      // each key may have another phase of its own
 	keys   []theoryKey
 	wrong  int64 // refusals that were wrong for certain
 }
@@ -157,14 +160,15 @@ func quotaTheories(sc *scene, l scenarios.Limit) (all []*theory) {
 // counterTheory is the account of a sliding window that is estimated from two
 // counts. There are several by how the estimate is held against the limit: with
 // the request in it at most the limit, as it is or rounded to whole numbers, or
-// below the limit without it, which is also what rounding down comes to.
+// below the limit without it, which is also what rounding down comes to; and by
+// where its windows begin.
 func counterTheory(sc *scene, l scenarios.Limit, long int64, up func(int64) tempo) *theory {
 	n, window, drift := l.Rate.Count, sc.ticks(l.Rate.Per), max(l.Slack.Over, l.Slack.Under)
-	t := &theory{name: "a sliding counter", make: func(at int64, fresh bool) []model {
+	t := &theory{name: "a sliding counter", epoch: epoch(l), apart: l.Align == "", make: func(at int64, fresh bool) []model {
 		return []model{newBucket(up(n+1), n+1, tempo{}, 0, at, fresh, sc.step()), newCounter(long, n, at, fresh)}
 	}}
 	for halves, name := range []string{"that rounds down, or admits below its limit", "that rounds", ""} {
-		t.phased = append(t.phased, &phased{name, window, func(lo, hi int64) func(int64, bool) []model {
+		common := &phased{name, window, func(lo, hi int64) func(int64, bool) []model {
 			return func(at int64, fresh bool) []model {
 				c := newCounted(window, drift, n, int64(halves), lo, hi)
 				if !fresh {
@@ -172,21 +176,40 @@ func counterTheory(sc *scene, l scenarios.Limit, long int64, up func(int64) temp
 				}
 				return append(t.make(at, fresh), c)
 			}
-		}}, &phased{strings.TrimSpace(name + " on windows counted from a key's first request"), 0, func(int64, int64) func(int64, bool) []model {
+		}}
+		own := &phased{strings.TrimSpace(name + " on windows counted from a key's first request"), 0, func(int64, int64) func(int64, bool) []model {
 			return func(at int64, fresh bool) []model {
 				if !fresh {
 					return t.make(at, fresh)
 				}
 				return append(t.make(at, fresh), newOwnCounted(newCounted(window, drift, n, int64(halves), 0, 0)))
 			}
-		}})
+		}}
+		switch l.Align {
+		case scenarios.AlignEpoch, scenarios.AlignStart:
+			t.phased = append(t.phased, common)
+		case scenarios.AlignFirstHit:
+			t.phased = append(t.phased, own)
+		default:
+			t.phased = append(t.phased, common, own)
+		}
 	}
 	return t
 }
 
+// epoch is the period of a limit whose periods begin at multiples of it since
+// 1970; 0: they begin elsewhere.
+func epoch(l scenarios.Limit) time.Duration {
+	if l.Align == scenarios.AlignEpoch {
+		return l.Rate.Per
+	}
+	return 0
+}
+
 // lumpTheories are the accounts of refill in lumps, by where they are counted
-// from: each key's first request, or some moment that is the same for all. Both
-// lie between two buckets with continuous refill, which need no phase.
+// from: each key's first request, or some moment, for all keys the same or for
+// each its own. All lie between two buckets with continuous refill, which need no
+// phase.
 func lumpTheories(sc *scene, l scenarios.Limit, up, down func(int64) tempo) []*theory {
 	period, drift := sc.ticks(l.Rate.Per), max(l.Slack.Over, l.Slack.Under)
 	k, b := l.Rate.Count, l.Burst
@@ -196,6 +219,7 @@ func lumpTheories(sc *scene, l scenarios.Limit, up, down func(int64) tempo) []*t
 	pinned := func(lo, hi int64) func(int64, bool) []model {
 		return func(at int64, fresh bool) []model {
 			m := newLumped(period, drift, k, b, lo, hi, true)
+			m.thin = !sc.several
 			if !fresh {
 				m.unknown(at)
 			}
@@ -208,7 +232,7 @@ func lumpTheories(sc *scene, l scenarios.Limit, up, down func(int64) tempo) []*t
 		}
 		return append(bounds(at, fresh), newLumped(period, drift, k, b, 0, 0, false))
 	}}
-	common := &theory{name: "lumps on a grid", make: bounds, phased: []*phased{{"", period, pinned}}}
+	common := &theory{name: "lumps on a grid", epoch: epoch(l), apart: l.Align == "", make: bounds, phased: []*phased{{"", period, pinned}}}
 	switch l.Align {
 	case scenarios.AlignFirstHit:
 		return []*theory{own}
@@ -224,7 +248,7 @@ func fixedWindows(sc *scene, l scenarios.Limit, short, long int64, up func(int64
 	bounds := func(at int64, fresh bool) []model {
 		return []model{newBucket(up(2*n), 2*n, tempo{}, 0, at, fresh, sc.step()), newLog(short, 2*n, 0, at, fresh), newLog(long, 0, n, at, fresh)}
 	}
-	grid := &theory{name: "windows on a grid", make: bounds,
+	grid := &theory{name: "windows on a grid", epoch: epoch(l), make: bounds,
 		grid: newGrid(sc.ticks(l.Rate.Per), n, max(l.Slack.Over, l.Slack.Under), 0)}
 	open := &theory{name: "windows opened by a request", make: func(at int64, fresh bool) []model {
 		return append(bounds(at, fresh), newOpened(short, long, n, at, fresh))
@@ -245,7 +269,9 @@ func fixedWindows(sc *scene, l scenarios.Limit, short, long int64, up func(int64
 	case scenarios.AlignFirstHit:
 		return []*theory{open, tiled}
 	}
-	return []*theory{grid, open, tiled}
+	// A key whose windows are counted from its first request has a grid of its own.
+	grid.grid.apart = true
+	return []*theory{grid, open}
 }
 
 // share is so many millionths of x, without overflow.

@@ -10,6 +10,7 @@ import (
 	"net/http/httptrace"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,7 @@ type chute struct {
 	gun       *Gun
 	lines     *lines
 	transport *http.Transport
+	apart     *http.Transport // uses no connection twice
 	flying    atomic.Int32
 	streams   atomic.Bool // the server speaks HTTP/2: one connection carries all
 }
@@ -34,14 +36,18 @@ const idleAfter = 4 * time.Second
 func (g *Gun) newChute(source netip.Addr) *chute {
 	l := &lines{to: g.to, port: portOf(g.url.Scheme, g.url.Port()), source: source, tls: g.tls(), ids: &g.ids}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return l.dial(ctx) }
-	return &chute{gun: g, lines: l, transport: &http.Transport{
-		DialContext:         dial,
-		DialTLSContext:      dial,
-		ForceAttemptHTTP2:   true,
-		DisableCompression:  true,
-		MaxIdleConnsPerHost: 10_000,
-		IdleConnTimeout:     idleAfter,
-	}}
+	transport := func(apart bool) *http.Transport {
+		return &http.Transport{
+			DialContext:         dial,
+			DialTLSContext:      dial,
+			ForceAttemptHTTP2:   true,
+			DisableCompression:  true,
+			DisableKeepAlives:   apart,
+			MaxIdleConnsPerHost: 10_000,
+			IdleConnTimeout:     idleAfter,
+		}
+	}
+	return &chute{gun: g, lines: l, transport: transport(false), apart: transport(true)}
 }
 
 func (c *chute) close() {
@@ -59,8 +65,8 @@ func (c *chute) ready(ctx context.Context, n int) {
 	}
 }
 
-// request is one request of the target's template for a key.
-func (c *chute) request(ctx context.Context, label string) (*http.Request, error) {
+// request is one request of the target's template for a key, that asks for cost tokens.
+func (c *chute) request(ctx context.Context, label string, cost int64) (*http.Request, error) {
 	t := &c.gun.target
 	u := *c.gun.url
 	value := c.gun.value(label)
@@ -89,6 +95,9 @@ func (c *chute) request(ctx context.Context, label string) (*http.Request, error
 		}
 		r.Header.Set(h.Name, h.Value)
 	}
+	if t.Cost != "" {
+		r.Header.Set(t.Cost, strconv.FormatInt(cost, 10))
+	}
 	switch t.Key.Kind {
 	case scenarios.KeyHeader:
 		r.Header.Set(t.Key.Name, value)
@@ -103,18 +112,19 @@ type aimed struct {
 	request *http.Request
 	stamps  *stamps
 	cancel  context.CancelFunc
+	apart   bool // on a connection of its own
 }
 
 // aim makes everything that can be made before the request's moment.
-func (c *chute) aim(ctx context.Context, clk clock, label string) (aimed, error) {
+func (c *chute) aim(ctx context.Context, clk clock, label string, cost int64) (aimed, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	st := &stamps{}
-	r, err := c.request(httptrace.WithClientTrace(ctx, st.trace(clk)), label)
+	r, err := c.request(httptrace.WithClientTrace(ctx, st.trace(clk)), label, cost)
 	if err != nil {
 		cancel()
 		return aimed{}, err
 	}
-	return aimed{r, st, cancel}, nil
+	return aimed{request: r, stamps: st, cancel: cancel}, nil
 }
 
 // fire sends a request and records it in h. The header is nil where no answer came.
@@ -126,7 +136,11 @@ func (c *chute) fire(a aimed, clk clock, h *results.Hit) http.Header {
 	defer c.flying.Add(-1)
 	h.First = results.Never
 	left := clk.now()
-	res, err := c.transport.RoundTrip(a.request)
+	path := c.transport
+	if a.apart {
+		path = c.apart
+	}
+	res, err := path.RoundTrip(a.request)
 	if err != nil {
 		a.stamps.fill(h, left)
 		h.Done, h.Err = clk.now(), plainError(err)
@@ -139,7 +153,7 @@ func (c *chute) fire(a aimed, clk clock, h *results.Hit) http.Header {
 	h.First = a.stamps.answered(headed)
 	h.Done = clk.now()
 	c.streams.Store(res.ProtoMajor == 2)
-	c.gun.read(h, res)
+	c.gun.Read(h, res)
 	if readErr != nil {
 		h.Err = fmt.Sprintf("reading the body: %v", readErr)
 	}

@@ -48,6 +48,19 @@ type run struct {
 // obeys adds to its wait, tick the step of the client's clock. The error is the
 // sink's, or what kept a request from being made; the Run is filled in either case.
 func (g *Gun) Fire(ctx context.Context, plan scenarios.Plan, slack scenarios.Slack, tick time.Duration, sink Sink, progress *Progress) (results.Run, error) {
+	return g.FireOn(ctx, plan, slack, tick, sink, progress, nil)
+}
+
+// Next is asked, when a plan was fired to its end and the sink has all of its
+// record, what is to be fired behind it: a plan whose moments are since the same
+// start, whose phases and keys begin with those of the one before, and which
+// holds none of its requests. now tells the time since that start.
+type Next func(so results.Run, now func() time.Duration) (plan scenarios.Plan, ok bool)
+
+// FireOn fires a plan, and behind it what next says, as one run on one clock
+// under one watch. A nil next says nothing. A run that was stopped in what came
+// behind the plan counts as fired to its end: what the plan asked was asked.
+func (g *Gun) FireOn(ctx context.Context, plan scenarios.Plan, slack scenarios.Slack, tick time.Duration, sink Sink, progress *Progress, next Next) (results.Run, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	requests, giveUp := context.WithCancel(context.Background())
@@ -59,6 +72,7 @@ func (g *Gun) Fire(ctx context.Context, plan scenarios.Plan, slack scenarios.Sla
 		return results.Run{}, err
 	}
 	r.clk = clock{time.Now()}
+	r.seq.Store(int64(len(plan.Shots)))
 	r.rec = newRecorder(sink, r.clk, stop)
 	watching, stopWatching := context.WithCancel(context.Background())
 	var watched sync.WaitGroup
@@ -66,29 +80,60 @@ func (g *Gun) Fire(ctx context.Context, plan scenarios.Plan, slack scenarios.Sla
 
 	r.pace()
 	r.flying.Wait()
+	stopped := ""
+	if ctx.Err() != nil {
+		stopped = "interrupted"
+	}
+	var err error
+	if next != nil && stopped == "" {
+		err = r.goOn(next)
+	}
 	stopWatching()
 	watched.Wait()
-	err := r.rec.close()
-	return r.account(stopReason(ctx, err)), err
+	if failed := r.rec.close(); failed != nil {
+		err = failed
+	}
+	if err != nil {
+		stopped = err.Error()
+	}
+	return r.account(stopped), err
 }
 
-// assign gives each key its chute, and counts what is planned.
+// goOn fires what is to come behind the plan.
+func (r *run) goOn(next Next) error {
+	r.rec.settle()
+	plan, ok := next(r.account(""), func() time.Duration { return time.Duration(r.clk.now()) })
+	if !ok || r.ctx.Err() != nil {
+		return nil
+	}
+	for i := range plan.Shots {
+		plan.Shots[i].Seq = r.seq.Add(1)
+	}
+	r.plan = plan
+	if err := r.assign(); err != nil {
+		return err
+	}
+	r.pace()
+	r.flying.Wait()
+	return nil
+}
+
+// assign gives each new key its chute, and counts what is planned.
 func (r *run) assign() error {
-	for _, label := range r.plan.Keys {
+	for _, label := range r.plan.Keys[len(r.chutes):] {
 		source, err := r.gun.source(label)
 		if err != nil {
 			return err
 		}
 		r.chutes = append(r.chutes, r.gun.chuteFor(source))
 	}
-	for _, name := range r.plan.Phases {
+	for _, name := range r.plan.Phases[len(r.counts):] {
 		r.counts = append(r.counts, results.Count{Name: name})
 	}
 	for _, s := range r.plan.Shots {
 		r.counts[s.Phase].Planned++
 	}
-	r.seq.Store(int64(len(r.plan.Shots)))
-	r.progress.Planned.Store(int64(len(r.plan.Shots)))
+	r.progress.Planned.Add(int64(len(r.plan.Shots)))
 	return nil
 }
 
@@ -166,15 +211,4 @@ type crew struct {
 	hold     chan struct{}      // closed when they are to leave
 	mustered bool               // the pacer's own
 	told     func(*results.Hit) // is told how each went, nil for one that was missed; nil: nobody is
-}
-
-// stopReason says why firing ended before the plan did; empty: it did not.
-func stopReason(ctx context.Context, failed error) string {
-	switch {
-	case failed != nil:
-		return failed.Error()
-	case ctx.Err() != nil:
-		return "interrupted"
-	}
-	return ""
 }

@@ -65,7 +65,7 @@ func (g *Gun) ask(ctx context.Context, c *chute, h *results.Hit) (*http.Response
 	ctx, cancel := context.WithTimeout(ctx, g.target.Timeout)
 	defer cancel()
 	clk := clock{time.Now()}
-	a, err := c.aim(ctx, clk, h.Key)
+	a, err := c.aim(ctx, clk, h.Key, h.Cost)
 	if err != nil {
 		return nil, "", err
 	}
@@ -83,7 +83,7 @@ func (g *Gun) ask(ctx context.Context, c *chute, h *results.Hit) (*http.Response
 	res.Body.Close()
 	a.stamps.fill(h, left)
 	h.First = a.stamps.answered(headed)
-	g.read(h, res)
+	g.Read(h, res)
 	return res, string(head), err
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/ratehammer/ratehammer/results"
 )
 
-// read records an answer: what it means by the declared answers, and the raw
+// Read records an answer: what it means by the declared answers, and the raw
 // text of the headers that speak of limits.
-func (g *Gun) read(h *results.Hit, res *http.Response) {
+func (g *Gun) Read(h *results.Hit, res *http.Response) {
 	h.Status = int32(res.StatusCode)
 	h.Outcome = g.outcome(res.StatusCode, res.Header)
 	h.RetryAfter = strings.Join(res.Header["Retry-After"], ", ")

@@ -29,6 +29,8 @@ type recorder struct {
 	flights []*ticket // in the order they left; ended ones stay until they are first
 	vouched int64     // up to here our own clock was seen to run
 	ready   []results.Block
+	owed    int        // blocks that the sink has not taken in yet
+	paid    *sync.Cond // told when owed has fallen
 	err     error
 	fail    func(error) // told of err
 	wake    chan struct{}
@@ -44,6 +46,7 @@ type ticket struct {
 
 func newRecorder(sink Sink, clk clock, fail func(error)) *recorder {
 	r := &recorder{sink: sink, clk: clk, fail: fail, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	r.paid = sync.NewCond(&r.mu)
 	go r.deliver()
 	return r
 }
@@ -103,6 +106,7 @@ func (r *recorder) closeBlock() {
 	}
 	r.block.Low = low
 	r.ready = append(r.ready, r.block)
+	r.owed++
 	r.block = results.Block{}
 	select {
 	case r.wake <- struct{}{}:
@@ -129,6 +133,20 @@ func (r *recorder) deliver() {
 				r.fail(err)
 			}
 		}
+		r.mu.Lock()
+		r.owed -= len(ready)
+		r.paid.Broadcast()
+		r.mu.Unlock()
+	}
+}
+
+// settle waits until the sink has all that was recorded so far, or has failed.
+func (r *recorder) settle() {
+	r.flush()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.owed > 0 && r.err == nil {
+		r.paid.Wait()
 	}
 }
 

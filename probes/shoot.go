@@ -40,11 +40,12 @@ func (r *run) muster(b beat) {
 func (r *run) shoot(s scenarios.Shot, hold <-chan struct{}) *results.Hit {
 	h := &results.Hit{Seq: s.Seq, Phase: s.Phase, Key: r.plan.Keys[s.Key], Cost: s.Cost, Planned: s.At}
 	c := r.chutes[s.Key]
-	a, err := c.aim(r.requests, r.clk, h.Key)
+	a, err := c.aim(r.requests, r.clk, h.Key, h.Cost)
 	if err != nil {
 		r.miss(s, err.Error())
 		return nil
 	}
+	a.apart = s.Apart
 	if hold != nil {
 		<-hold
 		r.sleepUntil(s.At)
@@ -85,7 +86,7 @@ func (r *run) obey(s scenarios.Shot, refused *results.Hit) {
 		return
 	}
 	h := results.Hit{Seq: again.Seq, Phase: s.Phase, Key: refused.Key, Cost: s.Cost, Planned: again.At, Obeyed: refused.Seq}
-	a, err := r.chutes[s.Key].aim(r.requests, r.clk, h.Key)
+	a, err := r.chutes[s.Key].aim(r.requests, r.clk, h.Key, h.Cost)
 	if err != nil {
 		r.miss(again, err.Error())
 		return

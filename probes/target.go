@@ -25,6 +25,7 @@ type Target struct {
 	Answers  scenarios.Answers
 	Timeout  time.Duration     // after which a request is given up; 0: scenarios.DefaultTimeout
 	Insecure bool              // the server's certificate is not verified
+	Cost     string            // name of the header that says how many tokens a request asks for; empty: none does
 	Guard    Guard             // which addresses may be reached
 	Nonce    string            // what invented keys are made of; the same nonce makes the same keys
 	Values   map[string]string // by key label: the value that the server knows; a label without one is invented

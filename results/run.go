@@ -34,3 +34,17 @@ type Count struct {
 	Sent    int64  `json:"sent"`
 	Lost    int64  `json:"lost"` // of Sent: answered by neither an admission nor a refusal, or not at all
 }
+
+// Add counts the outcome of a request.
+func (r *Run) Add(o Outcome) {
+	switch o {
+	case Admitted:
+		r.Admitted++
+	case Limited:
+		r.Limited++
+	case Other:
+		r.Other++
+	default:
+		r.Unknown++
+	}
+}

@@ -56,19 +56,22 @@ var Contracts = []Contract{TokenBucket, GCRA, Lumps, FixedWindow, SlidingLog, Sl
 type Numbers struct {
 	Burst, Rate bool
 	Align       bool // whether it leaves open where its periods begin
+	Costs       bool // whether it says what a request of several tokens may take
 }
 
 // Numbers gives those of a contract; ok is false where it is none.
 func (c Contract) Numbers() (n Numbers, ok bool) {
 	switch c {
-	case "", TokenBucket, GCRA, Queue, Nginx, BestEffort:
+	case "", TokenBucket, GCRA, BestEffort:
+		return Numbers{Burst: true, Rate: true, Costs: true}, true
+	case Queue, Nginx:
 		return Numbers{Burst: true, Rate: true}, true
 	case Lumps:
-		return Numbers{Burst: true, Rate: true, Align: true}, true
-	case FixedWindow:
-		return Numbers{Rate: true, Align: true}, true
-	case SlidingLog, SlidingCounter, Quota:
-		return Numbers{Rate: true}, true
+		return Numbers{Burst: true, Rate: true, Align: true, Costs: true}, true
+	case FixedWindow, SlidingCounter:
+		return Numbers{Rate: true, Align: true, Costs: true}, true
+	case SlidingLog, Quota:
+		return Numbers{Rate: true, Costs: true}, true
 	case Concurrency:
 		return Numbers{Burst: true}, true
 	}
@@ -110,10 +113,11 @@ func list[T ~string](words []T) string {
 	return strings.Join(s, ", ")
 }
 
-// Align says where the periods of fixed windows or lumps begin.
+// Align says where the periods of fixed windows, sliding counters or lumps begin.
 type Align string
 
-// The alignments. The empty one leaves it open: any of them will do.
+// The alignments. The empty one leaves it open: any of them will do, and so will
+// multiples since some moment that is another for each key.
 const (
 	AlignEpoch    Align = "epoch"     // at multiples of the window since 1970, on the server's wall clock
 	AlignStart    Align = "start"     // at multiples of the window since some moment, for all keys the same

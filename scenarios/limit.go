@@ -17,6 +17,9 @@ type Limit struct {
 	Key      Key      // what clients are told apart by
 	Answers  Answers  // which answers mean what; the zero value is DefaultAnswers
 	Slack    Slack    // what the limiter's own clock and rounding may add
+	// CostHeader is the request header that says how many tokens a request asks
+	// for, as a whole number; empty: each asks for one.
+	CostHeader string
 }
 
 // Slack is what a limiter that keeps its promise may still deviate by, because
@@ -77,6 +80,12 @@ func (l Limit) checkContract() error {
 		return fmt.Errorf("burst %d: more than a thousand million tokens cannot be tested by firing", l.Burst)
 	case l.Align != "" && !has.Align:
 		return fmt.Errorf("align %s: a %s has no periods that begin somewhere", l.Align, l.Contract)
+	case l.CostHeader != "" && !has.Costs:
+		return fmt.Errorf("cost header %s: a %s has no requests of several tokens, leave it out", l.CostHeader, l.Contract)
+	case l.CostHeader != "" && !isToken(l.CostHeader):
+		return fmt.Errorf("cost header %q: give the name of a header", l.CostHeader)
+	case l.CostHeader != "" && l.Key.Kind == KeyHeader && strings.EqualFold(l.CostHeader, l.Key.Name):
+		return fmt.Errorf("cost header %s: clients are told apart by it already", l.CostHeader)
 	case !has.Rate && l.Rate != (Rate{}):
 		return fmt.Errorf("rate %v: a %s limit has none", l.Rate, l.Contract)
 	case !has.Rate:

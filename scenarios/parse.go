@@ -108,15 +108,16 @@ func readLimit(v document.Value) Limit {
 	l := Limit{Answers: DefaultAnswers(), Slack: DefaultSlack(), Key: Key{Kind: KeyHeader, Name: "X-Api-Key"}}
 	burst, rate, before := false, false, v.Problems()
 	v.Fields(map[string]func(document.Value){
-		"name":     func(v document.Value) { l.Name = v.Text() },
-		"contract": func(v document.Value) { l.Contract = read(v, ParseContract) },
-		"align":    func(v document.Value) { l.Align = read(v, ParseAlign) },
-		"burst":    func(v document.Value) { l.Burst, burst = v.Int(1, 1e9), true },
-		"rate":     func(v document.Value) { l.Rate, rate = read(v, ParseRate), true },
-		"key":      func(v document.Value) { l.Key = read(v, ParseKey) },
-		"admitted": func(v document.Value) { l.Answers.Admitted = read(v, ParseRule) },
-		"limited":  func(v document.Value) { l.Answers.Limited = read(v, ParseRule) },
-		"slack":    func(v document.Value) { l.Slack = readSlack(v) },
+		"name":        func(v document.Value) { l.Name = v.Text() },
+		"contract":    func(v document.Value) { l.Contract = read(v, ParseContract) },
+		"align":       func(v document.Value) { l.Align = read(v, ParseAlign) },
+		"burst":       func(v document.Value) { l.Burst, burst = v.Int(1, 1e9), true },
+		"rate":        func(v document.Value) { l.Rate, rate = read(v, ParseRate), true },
+		"key":         func(v document.Value) { l.Key = read(v, ParseKey) },
+		"admitted":    func(v document.Value) { l.Answers.Admitted = read(v, ParseRule) },
+		"limited":     func(v document.Value) { l.Answers.Limited = read(v, ParseRule) },
+		"cost-header": func(v document.Value) { l.CostHeader = v.Text() },
+		"slack":       func(v document.Value) { l.Slack = readSlack(v) },
 	})
 	if v.Problems() > before {
 		return l // what is missing may only be misspelt
@@ -204,18 +205,20 @@ func readPhase(v document.Value) Phase {
 	var length time.Duration
 	before := v.Problems()
 	v.Fields(map[string]func(document.Value){
-		"name":   func(v document.Value) { p.Name = v.Text() },
-		"at":     func(v document.Value) { at := v.Duration(); p.At = &at },
-		"rest":   func(v document.Value) { p.Rest = v.Duration() },
-		"volley": func(v document.Value) { p.Volley = int(v.Int(1, 1e6)) },
-		"every":  func(v document.Value) { p.Every = v.Duration() },
-		"pace":   func(v document.Value) { p.Pace = read(v, ParseRate) },
-		"count":  func(v document.Value) { p.Count = int(v.Int(1, 1e9)) },
-		"for":    func(v document.Value) { length = v.Duration() },
-		"keys":   func(v document.Value) { p.Keys = readKeys(v) },
-		"retry":  func(v document.Value) { p.Retry = read(v, parseRetry) },
-		"attack": func(v document.Value) { p.Attack = read(v, parseTactic) },
-		"rounds": func(v document.Value) { p.Rounds = int(v.Int(1, mostRounds)) },
+		"name":        func(v document.Value) { p.Name = v.Text() },
+		"at":          func(v document.Value) { at := v.Duration(); p.At = &at },
+		"rest":        func(v document.Value) { p.Rest = v.Duration() },
+		"volley":      func(v document.Value) { p.Volley = int(v.Int(1, 1e6)) },
+		"every":       func(v document.Value) { p.Every = v.Duration() },
+		"pace":        func(v document.Value) { p.Pace = read(v, ParseRate) },
+		"count":       func(v document.Value) { p.Count = int(v.Int(1, 1e9)) },
+		"for":         func(v document.Value) { length = v.Duration() },
+		"keys":        func(v document.Value) { p.Keys = readKeys(v) },
+		"cost":        func(v document.Value) { p.Cost = v.Int(1, 1e9) },
+		"retry":       func(v document.Value) { p.Retry = read(v, parseRetry) },
+		"connections": func(v document.Value) { p.Apart = read(v, parseApart) },
+		"attack":      func(v document.Value) { p.Attack = read(v, parseTactic) },
+		"rounds":      func(v document.Value) { p.Rounds = int(v.Int(1, mostRounds)) },
 	})
 	if v.Problems() > before {
 		return p
@@ -247,6 +250,16 @@ func readKeys(v document.Value) Keys {
 		return Keys{Fresh: n}
 	}
 	return Keys{Of: text}
+}
+
+func parseApart(s string) (apart bool, err error) {
+	switch s {
+	case "shared":
+		return false, nil
+	case "each":
+		return true, nil
+	}
+	return false, errors.New(strconv.Quote(s) + " is no way to connect: write shared, or each for a connection of its own for each request")
 }
 
 func parseRetry(s string) (Retry, error) {

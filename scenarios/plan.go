@@ -46,6 +46,7 @@ type Shot struct {
 	Cost     int64         // tokens asked for
 	Volley   int32         // shots with the same number leave together; 0: it leaves by itself
 	Retry    Retry         // what it does about a refusal
+	Apart    bool          // it opens a connection of its own
 	Patience time.Duration // how long a retry may be put off at most; 0: it has none
 	Late     time.Duration // sent later than this it counts as missed and is not sent
 }
@@ -131,7 +132,7 @@ func (p *planner) phase(i int32, ph *Phase) error {
 		return err
 	}
 	if full > at {
-		p.plan.Waits = append(p.plan.Waits, Wait{i, at, time.Duration(full - at), "until the bucket of the key is full"})
+		p.plan.Waits = append(p.plan.Waits, Wait{i, at, time.Duration(full - at), "until the key has all it may be asked for at once"})
 		at = full
 	}
 	p.byPhase[ph.Name] = keys
@@ -148,7 +149,7 @@ func (p *planner) phase(i int32, ph *Phase) error {
 			last = p.pace(i, ph, key, at)
 		}
 		if ph.Retry == RetryObey {
-			last += int64(p.patience())
+			last += int64(p.patience(ph))
 		}
 		p.ready[key] = last + int64(p.fill) + int64(p.fill/50) + int64(100*time.Millisecond)
 		p.end = max(p.end, last)
@@ -244,16 +245,22 @@ func (p *planner) attack(phase int32, ph *Phase, n int, key int32, at int64) (in
 }
 
 func (p *planner) add(s Shot, ph *Phase) {
-	s.Cost, s.Retry = 1, ph.Retry
+	s.Cost, s.Retry, s.Apart = max(1, ph.Cost), ph.Retry, ph.Apart
 	if ph.Retry == RetryObey {
-		s.Patience = p.patience()
+		s.Patience = p.patience(ph)
 	}
 	p.plan.Shots = append(p.plan.Shots, s)
 }
 
-// patience is how long a true Retry-After can be at most: rounded up to a
-// second, and one second more that a cautious server adds.
-func (p *planner) patience() time.Duration { return longer(p.longest, 2*time.Second) }
+// patience is how long a true Retry-After can be at most, which no wait for
+// several tokens is longer than the fill: rounded up to a second, and one second
+// more that a cautious server adds.
+func (p *planner) patience(ph *Phase) time.Duration {
+	if ph.Cost > 1 {
+		return longer(max(p.longest, p.fill), 2*time.Second)
+	}
+	return longer(p.longest, 2*time.Second)
+}
 
 func (p *planner) finish() Plan {
 	slices.SortStableFunc(p.plan.Shots, func(a, b Shot) int { return cmp.Compare(a.At, b.At) })

@@ -53,9 +53,11 @@ type Phase struct {
 	Every  time.Duration  // from one key's volley to the next one's; 0: all keys together
 	Pace   Rate           // requests on each key, evenly spaced; zero: it has no pace
 	Count  int            // of a pace: requests on each key
+	Cost   int64          // tokens that each request asks for; 0: one
 	Attack Tactic         // what is fired follows from the answers; none: it does not
 	Rounds int            // of an attack: how many edges are struck at on each key; 0: DefaultRounds
 	Retry  Retry
+	Apart  bool // each request opens a connection of its own; false: connections are used again
 }
 
 // Keys says which keys a phase is fired on.
@@ -78,6 +80,9 @@ func (s *Scenario) Check() error {
 		if l.Key != s.Limits[0].Key && l.Key.Kind != KeyNone {
 			fail("limit %q is per %v and limit %q per %v: the requests of one scenario have one key", s.Limits[0].Name, s.Limits[0].Key, l.Name, l.Key)
 		}
+		if l.CostHeader != s.Limits[0].CostHeader {
+			fail("limit %q reads costs from %q and limit %q from %q: the requests of one scenario cost the same under each", s.Limits[0].Name, s.Limits[0].CostHeader, l.Name, l.CostHeader)
+		}
 	}
 	if len(s.Phases) == 0 {
 		fail("no phase is given: nothing would be fired")
@@ -87,6 +92,9 @@ func (s *Scenario) Check() error {
 		if err := s.Phases[i].check(seen); err != nil {
 			fail("phase %q: %w", s.Phases[i].Name, err)
 		}
+		if s.Phases[i].Cost > 1 && s.costHeader() == "" {
+			fail("phase %q: a cost of %d, and no limit says in which header a request states its cost: add cost-header: X-Cost to it", s.Phases[i].Name, s.Phases[i].Cost)
+		}
 		if s.Phases[i].Attack != TacticNone {
 			if _, err := s.attacked(); err != nil {
 				fail("phase %q: %w", s.Phases[i].Name, err)
@@ -94,6 +102,14 @@ func (s *Scenario) Check() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// costHeader is the header that says what a request costs; empty: each costs one token.
+func (s *Scenario) costHeader() string {
+	if len(s.Limits) == 0 {
+		return ""
+	}
+	return s.Limits[0].CostHeader
 }
 
 // attacked is the limit whose edges an attack looks for: of several the one
@@ -140,6 +156,12 @@ func (p *Phase) check(seen map[string]bool) error {
 		return errors.New("an attack ends by itself: give rounds instead of count")
 	case p.Attack != TacticNone && p.Retry != RetryNone:
 		return errors.New("attack and retry exclude each other: an attack decides by itself what follows a refusal")
+	case p.Cost != 0 && (fires == 0 || p.Attack != TacticNone):
+		return errors.New("cost is that of the requests of a volley or a pace: an attack asks for one token at a time")
+	case p.Cost < 0:
+		return fmt.Errorf("cost %d: give 1 or more", p.Cost)
+	case p.Attack != TacticNone && p.Apart:
+		return errors.New("attack and connections: each exclude each other: an attack has no time to open them")
 	case p.Pace.Count > 0 && p.Count < 1:
 		return errors.New("a pace needs an end: give for or count")
 	case fires > 0 && p.Keys.Of != "" && !seen[p.Keys.Of]:

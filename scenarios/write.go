@@ -89,6 +89,7 @@ func (w *writer) limit(l Limit) {
 	}
 	w.text("    admitted", l.Answers.Admitted.String())
 	w.text("    limited", l.Answers.Limited.String())
+	w.text("    cost-header", l.CostHeader)
 	w.line("    slack: {quantum: %v, over: %s, under: %s}", l.Slack.Quantum, percent(l.Slack.Over), percent(l.Slack.Under))
 }
 
@@ -108,6 +109,7 @@ func (p *Phase) flow() string {
 	add(p.Every != 0, "every: %v", p.Every)
 	add(p.Pace.Count != 0, "pace: %v", p.Pace)
 	add(p.Count != 0, "count: %d", p.Count)
+	add(p.Cost != 0, "cost: %d", p.Cost)
 	add(p.Attack != TacticNone, "attack: %v", p.Attack)
 	add(p.Rounds != 0, "rounds: %d", p.Rounds)
 	switch {
@@ -117,6 +119,7 @@ func (p *Phase) flow() string {
 		add(p.fires(), "keys: %d", p.Keys.Fresh)
 	}
 	add(p.Retry == RetryObey, "retry: obey")
+	add(p.Apart, "connections: each")
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
@@ -139,6 +142,9 @@ func (p Plan) String() string {
 		fmt.Fprintf(&w, "%d\t%.9f\t%s\t%s", s.Seq, float64(s.At)/1e9, p.Phases[s.Phase], p.Keys[s.Key])
 		if s.Volley != 0 {
 			fmt.Fprintf(&w, "\tvolley %d", s.Volley)
+		}
+		if s.Cost > 1 {
+			fmt.Fprintf(&w, "\tcost %d", s.Cost)
 		}
 		if s.Retry == RetryObey {
 			w.WriteString("\tthen obeys Retry-After")

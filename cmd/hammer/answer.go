@@ -13,15 +13,35 @@ import (
 	"github.com/ratehammer/ratehammer/results/store"
 )
 
-// answer concludes, saves the verdict and prints it.
-func (s *session) answer(j *judgement, run *results.Run, interrupted bool) error {
-	v := j.conclude(run)
+// answerAgain answers for a run that was followed up, from the record of both as
+// it was saved, so that judging the folder again gives the same. The verdict is
+// the one that stood before the follow-ups, whatever became of them.
+func (s *session) answerAgain(before *results.Verdict, run *results.Run, interrupted bool) error {
 	saved, err := store.Open(s.folder)
 	if err != nil {
 		return err
 	}
-	r := j.reportOf(v, *run, blocks(saved.Blocks()))
-	r.Server, r.Notes = s.server, append(s.notes, sightNotes(v)...)
+	j, err := newJudgement(s.scenario, judging{fresh: s.supply.fresh, tick: s.tick, strict: s.saving.strict})
+	if err != nil {
+		return err
+	}
+	blocks(saved.Blocks()).all(j.block)
+	v := j.conclude(run)
+	v.Status, v.Headline = before.Status, before.Headline
+	if interrupted {
+		s.notes = append(s.notes, "what was fired after the breach was interrupted: its cause is named from what there is")
+	}
+	return s.answer(j, &v, run, false)
+}
+
+// answer saves the verdict and prints it.
+func (s *session) answer(j *judgement, v *results.Verdict, run *results.Run, interrupted bool) error {
+	saved, err := store.Open(s.folder)
+	if err != nil {
+		return err
+	}
+	r := j.reportOf(*v, *run, blocks(saved.Blocks()))
+	r.Server, r.Notes = s.server, append(s.notes, sightNotes(*v)...)
 	if s.supply.fresh {
 		r.Keys = keyText(s.scenario, s.nonce)
 	}

@@ -55,6 +55,7 @@ Without URL it starts the reference server inside this process and checks that.
 	o.saving.addFlags(f)
 	f.Uint64Var(&o.seed, "seed", 1, "of everything random in the plan")
 	f.DurationVar(&o.budget, "for", 5*time.Minute, "how long the run may take at most")
+	o.saving.addDiagnoseFlag(f)
 	f.BoolVar(&o.thorough, "thorough", false, "fire the least set of traps that finds every kind of fault (hammer list), instead of the standard scenario")
 	f.StringArrayVar(&o.defects, "defect", nil, "make the reference server wrong, as 'off-by-one{delta=1}'; only without URL; may be repeated")
 	return cmd
@@ -69,7 +70,7 @@ func (s *saving) addFlags(f *pflag.FlagSet) {
 func (s *saving) addVerdictFlags(f *pflag.FlagSet) {
 	f.BoolVar(&s.strict, "strict", false, "advice of a specification counts as a promise")
 	f.BoolVar(&s.acceptInconclusive, "accept-inconclusive", false, "exit 0 when inconclusive")
-	f.BoolVar(&s.undiagnosed, "no-diagnose", false, "leave out what a breach probably comes from")
+	f.BoolVar(&s.undiagnosed, "no-diagnose", false, "leave out what a breach probably comes from, and fire nothing to find out")
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "print only what is broken")
 }
 
@@ -93,7 +94,7 @@ func (o *check) run(ctx context.Context, c *console, args []string) error {
 	}
 	s := &session{console: c, saving: o.saving, nonce: newNonce(), most: o.aiming.maxRequests}
 	target := probes.Target{Request: request, Key: limit.Key, Answers: limit.Answers, Timeout: o.aiming.timeout,
-		Insecure: o.aiming.insecure, Guard: guard, Nonce: s.nonce, Values: named(given).values}
+		Insecure: o.aiming.insecure, Guard: guard, Nonce: s.nonce, Values: named(given).values, Cost: limit.CostHeader}
 	if len(args) == 1 {
 		target.URL = args[0]
 	} else {
@@ -133,6 +134,7 @@ func (o *check) fireAt(ctx context.Context, s *session, target probes.Target, li
 	if err != nil {
 		return err
 	}
+	s.rtt = preflight.RTT
 	limit, note, err := complete(limit, preflight.Header)
 	if err != nil {
 		return err

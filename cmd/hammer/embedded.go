@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ratehammer/ratehammer/cmd/target/key"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
 	"github.com/ratehammer/ratehammer/cmd/target/server"
 	"github.com/ratehammer/ratehammer/probes"
@@ -24,7 +25,11 @@ func embed(l *scenarios.Limit, defects []string) (*server.Server, string, error)
 	if err != nil {
 		return nil, "", err
 	}
-	cfg := server.Config{Limit: m, Key: l.Key}
+	k, err := key.Parse(l.Key.String())
+	if err != nil {
+		return nil, "", err
+	}
+	kept := server.Limit{Name: server.DefaultName, Algorithm: m, Key: k, CostHeader: l.CostHeader}
 	said := "reference server in this process, " + limit
 	var errs []error
 	for _, d := range defects {
@@ -32,7 +37,7 @@ func embed(l *scenarios.Limit, defects []string) (*server.Server, string, error)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("--defect: %w", err))
 		}
-		cfg.Defects = append(cfg.Defects, m)
+		kept.Defects = append(kept.Defects, m)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, "", err
@@ -40,7 +45,7 @@ func embed(l *scenarios.Limit, defects []string) (*server.Server, string, error)
 	if len(defects) > 0 {
 		said += ", made wrong by " + strings.Join(defects, " and ")
 	}
-	s, err := server.Start(cfg)
+	s, err := server.Start(server.Config{Limits: []server.Limit{kept}})
 	if err != nil {
 		return nil, "", &probes.Hinted{Err: err, Hint: "defects are listed by: target serve --help"}
 	}
@@ -76,7 +81,7 @@ func modeOf(l scenarios.Limit) string {
 		}
 		return fmt.Sprintf("fixed-window{rate=%v%s}", l.Rate, align)
 	case scenarios.SlidingLog, scenarios.SlidingCounter:
-		return fmt.Sprintf("%s{rate=%v}", l.Contract, l.Rate)
+		return fmt.Sprintf("%s{rate=%v%s}", l.Contract, l.Rate, align)
 	case scenarios.Quota:
 		return fmt.Sprintf("token-bucket{burst=%d,rate=%v}", l.Rate.Count, l.Rate)
 	case scenarios.Concurrency:

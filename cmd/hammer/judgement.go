@@ -33,7 +33,7 @@ type judgement struct {
 func newJudgement(s *scenarios.Scenario, j judging) (*judgement, error) {
 	judge, err := assertions.New(s.Limits, assertions.Options{
 		Fresh: j.fresh, Tick: j.tick, Strict: j.strict, Wanted: s.Wanted, LateBy: s.LateBy,
-		Checks: s.Checks, NoCauses: j.undiagnosed,
+		Checks: s.Checks, NoCauses: j.undiagnosed, Asked: s.Asked(),
 	})
 	if err != nil {
 		return nil, err

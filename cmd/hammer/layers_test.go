@@ -20,10 +20,13 @@ var mayImport = map[string][]string{
 	"results/store":       {"results"},
 	"results/store/lines": {"results"},
 	"results/report":      {"results"},
+	"results/fields":      {"results"},
 	"probes":              {"scenarios", "results"},
-	"assertions":          {"scenarios", "results"},
+	"assertions":          {"scenarios", "results", "results/fields"},
+	"assertions/verify":   {"scenarios", "scenarios/library", "probes", "assertions", "results", "results/report"}, // the end of the flow, as cmd is
 	"internal/lab":        {},
 	"cmd/hammer":          {"scenarios", "scenarios/...", "results", "results/...", "probes", "assertions", "cmd/target/..."},
+	"cmd/hammer/score":    {"scenarios", "scenarios/library", "results", "probes", "assertions", "cmd/target/..."},
 	"cmd/target":          {"scenarios", "scenarios/document", "cmd/target/..."},
 	"cmd/target/mode":     {"scenarios", "scenarios/document"},
 	"cmd/target/limiter":  {"scenarios", "cmd/target/mode"},
@@ -33,7 +36,7 @@ var mayImport = map[string][]string{
 	"cmd/target/dialect":  {"scenarios", "cmd/target/mode", "cmd/target/limiter"},
 	"cmd/target/truth":    {},
 	"cmd/target/store":    {"scenarios", "cmd/target/limiter", "cmd/target/clock"},
-	"cmd/target/defect":   {"scenarios", "cmd/target/mode", "cmd/target/limiter", "cmd/target/clock"},
+	"cmd/target/defect":   {"scenarios", "cmd/target/mode", "cmd/target/limiter", "cmd/target/clock", "cmd/target/store"},
 	"cmd/target/server":   {"scenarios", "scenarios/document", "cmd/target/..."},
 	"cmd/target/setup":    {"scenarios/document", "cmd/target/..."},
 }

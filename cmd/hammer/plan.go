@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,8 +73,20 @@ func (o *planFlags) run(c *console, args []string) error {
 	if n := p.Most() - len(p.Shots); n > 0 {
 		more = fmt.Sprintf(" and up to %d more, as answers direct,", n)
 	}
-	_, err = fmt.Fprintf(c.out, "# %d requests%s in %v, seed %d\n%s", len(p.Shots), more, p.Length, s.Seed, p)
+	_, err = fmt.Fprintf(c.out, "# %d requests%s in %v at most, seed %d\n%s%s", len(p.Shots), more, p.Length, s.Seed, o.afterwards(s, given), p)
 	return err
+}
+
+// afterwards says what is fired behind the plan if the promise turns out to be broken.
+func (o *planFlags) afterwards(s *scenarios.Scenario, keys int) string {
+	ses := session{scenario: s, most: math.MaxInt32, rtt: o.rtt, saving: saving{diagnoseFor: diagnoseFor}}
+	ses.supply.Given = make([]string, keys)
+	l, means, may := ses.followed()
+	if !may {
+		return ""
+	}
+	p := library.Most(l, ses.circumstances(), means)
+	return fmt.Sprintf("# after a breach: up to %d requests, %v, to find what it comes from\n", p.Requests, p.Length.Round(100*time.Millisecond))
 }
 
 func (o *planFlags) scenario(c *console, args []string) (*scenarios.Scenario, error) {

@@ -22,6 +22,7 @@ type promise struct {
 	quantum             time.Duration
 	over, under, wanted string
 	lateBy              time.Duration
+	costHeader          string
 }
 
 func (p *promise) addFlags(f *pflag.FlagSet) {
@@ -33,6 +34,7 @@ func (p *promise) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&p.key, "key", "header:X-Api-Key", "what clients are told apart by: header:NAME, ip, query:NAME, cookie:NAME or none")
 	f.StringVar(&p.admitted, "admitted", "200-399", "answers that admit: statuses, ranges, header:NAME=VALUE; alternatives by comma, both by +")
 	f.StringVar(&p.limited, "limited", "429", "answers that refuse, in the same form; asked before --admitted")
+	f.StringVar(&p.costHeader, "cost-header", "", "request header that says how many tokens a request asks for; without it each asks for one")
 	f.DurationVar(&p.quantum, "quantum", slack.Quantum, "step of the limiter's clock that is granted")
 	f.StringVar(&p.over, "over", "0.05%", "how much faster than the rate its clock may run")
 	f.StringVar(&p.under, "under", "0.2%", "how much slower its clock and rounding may be")
@@ -65,7 +67,7 @@ func (p *promise) template() (l scenarios.Limit, wanted int64, err error) {
 	if p.lateBy < 0 {
 		errs = append(errs, fmt.Errorf("--late-by %v is negative", p.lateBy))
 	}
-	l.Burst = p.burst
+	l.Burst, l.CostHeader = p.burst, p.costHeader
 	if p.rate != "" {
 		l.Rate = flagValue(&errs, "rate", p.rate, scenarios.ParseRate)
 	}

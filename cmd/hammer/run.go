@@ -39,6 +39,7 @@ against the limits in the file. See docs/scenario.md for the file.
 	f.BoolVar(&o.aiming.insecure, "insecure", false, "do not verify the server's certificate")
 	o.aiming.addGuardFlags(f)
 	o.saving.addFlags(f)
+	o.saving.addDiagnoseFlag(f)
 	o.aiming.timeout = scenarios.DefaultTimeout
 	return cmd
 }
@@ -47,6 +48,9 @@ func (o *runFlags) run(ctx context.Context, c *console, args []string) error {
 	s, err := loadScenario(args[0])
 	if err != nil {
 		return err
+	}
+	if s.Phases = s.Phases[:s.Asked()]; len(s.Phases) == 0 {
+		return fmt.Errorf("%s holds nothing but follow-ups of a breach: name a phase otherwise", args[0])
 	}
 	extra, err1 := o.aiming.request()
 	guard, err2 := o.aiming.guard()
@@ -72,7 +76,7 @@ func (o *runFlags) fireAt(ctx context.Context, c *console, s *scenarios.Scenario
 	ses := &session{console: c, saving: o.saving, scenario: s, nonce: newNonce(), most: o.aiming.maxRequests}
 	var err error
 	ses.gun, err = probes.Aim(ctx, probes.Target{URL: s.Target, Request: s.Request, Key: l.Key, Answers: l.Answers,
-		Timeout: s.Timeout, Insecure: o.aiming.insecure, Guard: guard, Nonce: ses.nonce, Values: named(given).values})
+		Timeout: s.Timeout, Insecure: o.aiming.insecure, Guard: guard, Nonce: ses.nonce, Values: named(given).values, Cost: l.CostHeader})
 	if err != nil {
 		return err
 	}
@@ -81,9 +85,11 @@ func (o *runFlags) fireAt(ctx context.Context, c *console, s *scenarios.Scenario
 		return err
 	}
 	label, _ := ses.supply.probe()
-	if _, err := ses.gun.Preflight(ctx, label, 1); err != nil {
+	preflight, err := ses.gun.Preflight(ctx, label, 1)
+	if err != nil {
 		return err
 	}
+	ses.rtt = preflight.RTT
 	return ses.fire(ctx)
 }
 

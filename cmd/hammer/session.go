@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ratehammer/ratehammer/probes"
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/results/store"
 	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/library"
 )
 
 // saving are the flags that say where the record goes and how the answer counts.
@@ -23,7 +25,8 @@ type saving struct {
 	undiagnosed        bool
 	acceptInconclusive bool
 	quiet              bool
-	failFast           bool // firing ends with the first proof that a promise is broken
+	failFast           bool          // firing ends with the first proof that a promise is broken
+	diagnoseFor        time.Duration // how long the follow-ups of a breach may take
 }
 
 // session is one run, from a scenario to an exit code.
@@ -36,7 +39,8 @@ type session struct {
 	nonce    string
 	server   string // what is behind the URL, where it is ours
 	notes    []string
-	most     int // requests
+	most     int           // requests
+	rtt      time.Duration // measured from request to answer
 
 	plan     scenarios.Plan
 	folder   string
@@ -65,22 +69,30 @@ func (s *session) fire(ctx context.Context) error {
 		return err
 	}
 	progress := &probes.Progress{}
-	stopShowing := show(s.console, s.plan, progress)
 	firing, stop := context.WithCancel(ctx)
 	defer stop()
 	t := &tee{writer: writer, judge: judge}
 	if s.saving.failFast {
 		t.stop = stop
 	}
-	run, fireErr := s.gun.Fire(firing, s.plan, slackOf(s.scenario.Limits), s.tick, t, progress)
-	stopShowing()
+	begun := time.Now()
+	f := &followUps{session: s, tee: t, progress: progress, begun: begun, stop: show(s.console, s.plan, progress, begun)}
+	run, fireErr := s.gun.FireOn(firing, s.plan, slackOf(s.scenario.Limits), s.tick, t, progress, f.next)
+	f.stop()
 	if t.proven && ctx.Err() == nil {
 		run.Stopped = "what was sent is proof enough (--fail-fast)"
 	}
 	if err := s.settle(writer, run, fireErr); err != nil {
 		return err
 	}
-	return s.answer(judge, &run, ctx.Err() != nil)
+	switch {
+	case f.verdict == nil: // it was stopped before its end
+		v := judge.conclude(&run)
+		return s.answer(judge, &v, &run, ctx.Err() != nil)
+	case f.fired:
+		return s.answerAgain(f.verdict, &run, ctx.Err() != nil)
+	}
+	return s.answer(judge, f.verdict, f.run, false)
 }
 
 // tee hands each block to the folder first: what is judged is on record.
@@ -89,11 +101,27 @@ type tee struct {
 	judge  *judgement
 	stop   func() // is called at the first proof that a promise is broken; nil: the run goes on
 	proven bool
+
+	mu     sync.Mutex
+	judged bool // the judge has concluded: what comes now is a follow-up, and for the folder alone
+}
+
+// conclude gives the verdict on what was fired so far.
+func (t *tee) conclude(run *results.Run) results.Verdict {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.judged = true
+	return t.judge.conclude(run)
 }
 
 func (t *tee) Block(b results.Block) error {
 	if err := t.writer.Write(b); err != nil {
 		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.judged {
+		return nil
 	}
 	t.judge.block(b)
 	if t.stop != nil && !t.proven {
@@ -155,6 +183,11 @@ func (s *session) announce() {
 	if waits > 0 {
 		c.sayf("%v of it are %d waits until the key's bucket is full again", waits.Round(100*time.Millisecond), len(s.plan.Waits))
 	}
+	if l, means, may := s.followed(); may {
+		if p := library.Most(l, s.circumstances(), means); p.Requests > 0 {
+			c.sayf("after a breach: up to %d requests more, %v, to find what it comes from", p.Requests, p.Length.Round(100*time.Millisecond))
+		}
+	}
 	for _, n := range s.notes {
 		c.sayf("%s", n)
 	}
@@ -169,6 +202,7 @@ func (s *session) settle(w *store.Writer, run results.Run, fireErr error) error 
 			Hint: "what was saved can be judged: hammer judge " + quoted(s.folder)}
 	}
 	s.manifest.Run = run
+	s.manifest.Scenario, s.manifest.Phases, s.manifest.Notes = string(s.scenario.YAML()), s.plan.Phases, s.notes
 	return w.Close(s.manifest)
 }
 

@@ -9,7 +9,7 @@ import (
 
 func edge() Trap {
 	return Trap{
-		Name: "edge", Says: "a drained key polled until more is admitted, then all it has asked for just before and just after that comes again: it is not twice the burst",
+		Name: "edge", Says: "a drained key polled until more is admitted, then all it has asked for just before and just after that comes again: it is not twice as much",
 		Finds: []Kind{Edges, OpenedEdges}, Keys: 1, Asks: hasEdges, Regular: true, unfit: tooQuick,
 		phases: func(d *design) track { return d.attack("edge", scenarios.TacticBoundary) },
 	}

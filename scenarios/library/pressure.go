@@ -8,7 +8,7 @@ import (
 
 func pressure() Trap {
 	return Trap{
-		Name: "pressure", Says: "a drained key polled densely and for long: tokens come when the rate says, neither earlier nor later",
+		Name: "pressure", Says: "a drained key polled densely and for long: more is admitted when the promise says, neither earlier nor later",
 		Finds: []Kind{WrongRate, Lumpy, CostlyRefusal, Lockout}, Keys: 1, Asks: hasRate, Regular: true,
 		phases: func(d *design) track { return d.press("drain", "pressure") },
 	}

@@ -8,7 +8,7 @@ import (
 
 func rest() Trap {
 	return Trap{
-		Name: "rest", Says: "a drained key left alone for half the time it takes to fill: half the burst is there",
+		Name: "rest", Says: "a drained key left alone for half the time in which all comes back: what is due by then is there",
 		Finds: []Kind{StaleRefill}, Keys: 1, Asks: hasRate, Regular: true,
 		phases: func(d *design) track { return d.rested("spend", "rested", d.after()+d.fill/2) },
 	}

@@ -11,16 +11,16 @@ type Kind string
 
 // The kinds of fault that traps are for.
 const (
-	WrongSize     Kind = "a burst that is off"
+	WrongSize     Kind = "a number at once that is off"
 	Race          Kind = "requests at once that are all let in"
 	RareRace      Kind = "a race that is seen once in many volleys"
 	WrongRate     Kind = "a rate that is off"
 	Drift         Kind = "a rate that drifts by less than a hundredth"
-	Lumpy         Kind = "refill in lumps"
+	Lumpy         Kind = "what comes back in lumps"
 	CostlyRefusal Kind = "refusals that cost"
 	Lockout       Kind = "clocks that step, and lock out or let through"
-	StaleRefill   Kind = "refill that is lost at rest"
-	Overfull      Kind = "a bucket that overfills while idle"
+	StaleRefill   Kind = "what should come back at rest and is lost"
+	Overfull      Kind = "more than all after a long rest"
 	Shared        Kind = "keys that share a budget"
 	TooStrict     Kind = "refusals of who stays inside the rate"
 	TooLax        Kind = "who is just above the rate and never refused"
@@ -28,6 +28,8 @@ const (
 	Edges         Kind = "windows, which admit twice their number around an edge"
 	OpenedEdges   Kind = "windows that a request opens"
 	Forgetful     Kind = "a window that forgets too early or too late"
+	WrongCost     Kind = "costs that are not counted as they are"
+	CostlyTooMuch Kind = "tokens that are lost to a cost too large to be had"
 )
 
 // Trap is one question, asked on keys of its own.
@@ -44,7 +46,7 @@ type Trap struct {
 
 // Traps are all of them, the most telling first.
 func Traps() []Trap {
-	return []Trap{volley(), pressure(), obey(), rest(), twins(), below(), above(), idle(), edge(), pilot(), halves(), trials(), long()}
+	return []Trap{volley(), pressure(), obey(), rest(), twins(), below(), above(), idle(), edge(), pilot(), halves(), trials(), long(), cost()}
 }
 
 // track is a trap that is fitted to a limit: phases that follow each other. Rest

@@ -8,7 +8,7 @@ import (
 
 func volley() Trap {
 	return Trap{
-		Name: "volley", Says: "many requests at once on full keys: exactly the burst is admitted",
+		Name: "volley", Says: "many requests at once on full keys: exactly as many are admitted as may come at once",
 		Finds: []Kind{WrongSize, Race}, Keys: 1, Asks: always, Regular: true,
 		phases: func(d *design) track {
 			n := d.share(3)

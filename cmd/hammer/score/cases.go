@@ -1,0 +1,149 @@
+package score
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ratehammer/ratehammer/cmd/target/defect"
+	"github.com/ratehammer/ratehammer/cmd/target/dialect"
+	"github.com/ratehammer/ratehammer/cmd/target/key"
+	"github.com/ratehammer/ratehammer/cmd/target/limiter"
+	"github.com/ratehammer/ratehammer/cmd/target/mode"
+	"github.com/ratehammer/ratehammer/cmd/target/server"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// Group is what a case has to come out as.
+type Group string
+
+// The groups.
+const (
+	Defect Group = "defect" // has to be called broken
+	Twin   Group = "twin"   // the same server without its defect: must not be
+	Right  Group = "right"  // an algorithm as it should be: must not be
+)
+
+// Case is a subject with what it is.
+type Case struct {
+	Name    string   // as it would be given to target serve
+	Group   Group    //
+	Rows    []string // of docs/defects.md; nil: it has none
+	Subject Subject
+}
+
+// Cases are every defect that the reference server can have, each with its twin,
+// and every algorithm as it should be.
+func Cases() ([]Case, error) {
+	var all []Case
+	twins := map[string]bool{} // several defects may be seen on one server
+	for _, e := range defect.Catalogue() {
+		wrong, err := shown(e.On, e.Example)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name, err)
+		}
+		all = append(all, Case{Name: e.Example, Group: Defect, Rows: e.Rows, Subject: wrong})
+		name := strings.Join(strings.Fields(fmt.Sprint(on(e.On))), " ")
+		if twins[name] {
+			continue
+		}
+		twins[name] = true
+		right, err := shown(e.On)
+		if err != nil {
+			return nil, fmt.Errorf("twin of %s: %w", e.Name, err)
+		}
+		all = append(all, Case{Name: name, Group: Twin, Subject: right})
+	}
+	for _, d := range limiter.List() {
+		right, err := shown(defect.On{Limit: d.Example})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d.Name, err)
+		}
+		all = append(all, Case{Name: d.Example, Group: Right, Subject: right})
+	}
+	return all, nil
+}
+
+// on is where a defect is seen, in words that can be put together.
+func on(o defect.On) []string {
+	words := []string{cmp.Or(o.Limit, server.DefaultLimit), cmp.Or(o.Key, defaultKey)}
+	for _, w := range []string{o.Beside, o.CostHeader, o.CostBody, o.Mode, o.RetryAfter, o.Fields} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+// defaultKey is what clients are told apart by where nothing else is said.
+const defaultKey = "header:X-Api-Key"
+
+// shown is the server that a defect is seen on, with the defects that are given.
+func shown(o defect.On, defects ...string) (Subject, error) {
+	var r reader
+	text := cmp.Or(o.Key, defaultKey)
+	k := r.key(text)
+	l := server.Limit{Name: server.DefaultName, Algorithm: r.mode(cmp.Or(o.Limit, server.DefaultLimit)), Key: k, CostHeader: o.CostHeader}
+	for _, d := range defects {
+		l.Defects = append(l.Defects, r.mode(d))
+	}
+	cfg := server.Config{Limits: []server.Limit{l}}
+	rt := server.Route{Limits: []string{l.Name}, Answers: dialect.Settings{RetryAfter: o.RetryAfter}}
+	if o.Beside != "" {
+		cfg.Limits = append(cfg.Limits, server.Limit{Name: "beside", Algorithm: r.mode(o.Beside), Key: k, CostHeader: o.CostHeader})
+		rt.Limits = append(rt.Limits, "beside")
+	}
+	if o.Mode != "" {
+		rt.Mode = r.mode(o.Mode)
+	}
+	if o.Fields != "" {
+		rt.Answers.Fields = strings.Split(o.Fields, ",")
+	}
+	cfg.Routes = []server.Route{rt}
+	return Subject{Config: cfg, Key: asSeen(text)}, r.err
+}
+
+// asSeen is what hammer would be told the clients are told apart by.
+func asSeen(text string) scenarios.Key {
+	switch name, _, _ := strings.Cut(text, "{"); name {
+	case "xff":
+		return scenarios.Key{Kind: scenarios.KeyHeader, Name: "X-Forwarded-For"}
+	case "forwarded":
+		return scenarios.Key{Kind: scenarios.KeyHeader, Name: "Forwarded"}
+	case "none", "path":
+		return scenarios.Key{}
+	default:
+		k, err := scenarios.ParseKey(text)
+		if err != nil {
+			k, _ = scenarios.ParseKey(name) // with settings of the server's own
+		}
+		return k
+	}
+}
+
+// reader keeps the first error of texts that are in the program.
+type reader struct{ err error }
+
+func (r *reader) mode(s string) mode.Mode {
+	m, err := mode.Parse(s)
+	r.err = cmp.Or(r.err, err)
+	return m
+}
+
+func (r *reader) key(s string) key.Key {
+	k, err := key.Parse(s)
+	r.err = cmp.Or(r.err, err)
+	return k
+}
+
+// Named are the cases whose name begins with one of the words; all, if there are
+// none.
+func Named(all []Case, words []string) []Case {
+	if len(words) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(c Case) bool {
+		return !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(c.Name, w) || slices.Contains(c.Rows, w) })
+	})
+}

@@ -1,0 +1,109 @@
+// Package score measures how good hammer is: it checks the reference server,
+// right and wrong, in virtual time over a simulated network, and counts what was
+// caught and who was accused. It stands behind all the others, as hammer itself
+// does.
+package score
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ratehammer/ratehammer/assertions"
+	"github.com/ratehammer/ratehammer/cmd/target/server"
+	"github.com/ratehammer/ratehammer/cmd/target/virtual"
+	"github.com/ratehammer/ratehammer/probes"
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/library"
+)
+
+// Subject is a server to be judged.
+type Subject struct {
+	Config server.Config // its Seed is set by the trial
+	Key    scenarios.Key // what hammer tells clients apart by
+}
+
+// Trial is how a subject is looked at.
+type Trial struct {
+	Network  virtual.Network
+	Thorough bool   // with the thorough scenario instead of the standard one
+	Seed     uint64 // of everything that is left to chance
+}
+
+// Outcome is what came of a trial.
+type Outcome struct {
+	Status   results.Status
+	Broken   []string // checks that say so and count
+	Headline string
+	Requests int
+}
+
+// day is when simulated servers start, give or take some hours by the seed.
+var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// Run tries a subject.
+func Run(s Subject, t Trial) (Outcome, error) {
+	s.Config.Seed = t.Seed
+	start := day.Add(time.Duration(t.Seed*7_919_000_003) % (24 * time.Hour))
+	sim, err := server.Simulate(s.Config, start)
+	if err != nil {
+		return Outcome{}, err
+	}
+	limits := promised(sim, s.Key)
+	limit := limits[0]
+	gun, err := probes.Aim(context.Background(), probes.Target{URL: "http://127.0.0.1:1/", Key: s.Key, Answers: limit.Answers,
+		Cost: limit.CostHeader, Nonce: fmt.Sprint("s", t.Seed)})
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer gun.Close()
+	draw := library.Standard
+	if t.Thorough {
+		draw = library.Thorough
+	}
+	sc, _ := draw(limit, library.Circumstances{RTT: 2 * t.Network.OneWay, Seed: t.Seed, Budget: 5 * time.Minute})
+	sc.Limits = limits
+	plan, err := sc.Plan(scenarios.Supply{})
+	if err != nil {
+		return Outcome{}, err
+	}
+	at := &site{sim: sim, gun: gun}
+	blocks := virtual.RunAt(plan, virtual.Client{Answers: limit.Answers, Slack: limit.Slack, Jitter: 300 * time.Microsecond}, t.Network, at, t.Seed)
+	if at.err != nil {
+		return Outcome{}, at.err
+	}
+	return judge(sc, blocks)
+}
+
+// promised is what the server promises, with what hammer grants by itself.
+func promised(sim *server.Sim, key scenarios.Key) (all []scenarios.Limit) {
+	for _, p := range sim.Promises() {
+		l := p.Limit
+		l.Name, l.Key, l.Answers, l.Slack = p.Name, key, scenarios.DefaultAnswers(), scenarios.DefaultSlack()
+		all = append(all, l)
+	}
+	return all
+}
+
+func judge(sc scenarios.Scenario, blocks []results.Block) (Outcome, error) {
+	j, err := assertions.New(sc.Limits, assertions.Options{Fresh: true, Wanted: sc.Wanted, NoCauses: true})
+	if err != nil {
+		return Outcome{}, err
+	}
+	run := &results.Run{}
+	for _, b := range blocks {
+		run.Sent += int64(len(b.Hits))
+		j.Block(b)
+	}
+	run.Planned = run.Sent
+	v := j.Verdict(run)
+	o := Outcome{Status: v.Status, Headline: v.Headline, Requests: int(run.Sent)}
+	for _, f := range v.Findings {
+		if f.Status == results.Broken && f.Level == results.Must && !slices.Contains(o.Broken, f.Check) {
+			o.Broken = append(o.Broken, f.Check)
+		}
+	}
+	return o, nil
+}
