@@ -2,6 +2,7 @@ package assertions
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/ratehammer/ratehammer/results"
@@ -20,8 +21,11 @@ const (
 // answer (RFC 9111 section 5.1). Some proxies write Age: 0 on what they pass on.
 func newCached() *refusals {
 	return &refusals{id: CheckCached,
-		good: "no refusal came out of a cache", none: "not asked: nothing was refused",
+		good: "no refusal came out of a cache", none: "not asked: nothing was refused with a 429",
 		fault: func(f *flight) (string, bool) {
+			if f.hit.Status != http.StatusTooManyRequests {
+				return "", false
+			}
 			if n := age(f.hit); n > 0 {
 				return fmt.Sprintf("a refusal came out of a cache (Age: %d), to whomever it was told first,", n), true
 			}

@@ -29,8 +29,9 @@ type consistent struct {
 	keys   []wait
 	alike  int64 // refusals that were held against another
 	clash  int64
-	first  [2]results.Hit // the two that do not meet
-	apart  time.Duration  // by how much
+	first  [2]refusal    // the two that do not meet
+	key    string        // theirs
+	apart  time.Duration // by how much
 }
 
 // wait is what the refusals of a key agree on while nothing is spent on it.
@@ -39,9 +40,15 @@ type wait struct {
 	number int64 // counts the waits: a request that may spend ends one
 	some   bool
 	cost   int64
-	lo, hi int64 // ticks
-	loHit  results.Hit
-	hiHit  results.Hit
+	lo, hi int64   // ticks
+	least  refusal // that lo is from
+	most   refusal // that hi is from
+}
+
+// refusal is one that told a wait. Moments are in nanoseconds.
+type refusal struct {
+	seq, sent, first int64
+	wait             time.Duration
 }
 
 func newConsistent(sc *scene, slack scenarios.Slack, limits []scenarios.Limit) *consistent {
@@ -106,22 +113,23 @@ func (k *wait) spends(kind eventKind) {
 // sure begins another, whatever that wait is for.
 func (c *consistent) refused(k *wait, f *flight) {
 	lo, hi := c.tells(f)
+	this := refusal{f.seq, f.hit.Sent, f.hit.First, f.asks.Wait}
 	if !k.some || f.cost != k.cost || f.from > k.hi {
-		*k = wait{open: k.open, number: k.number, some: true, cost: f.cost, lo: lo, hi: hi, loHit: *f.hit, hiHit: *f.hit}
+		*k = wait{open: k.open, number: k.number, some: true, cost: f.cost, lo: lo, hi: hi, least: this, most: this}
 		return
 	}
 	c.alike++
 	switch {
 	case lo > k.hi:
-		c.add(k.hiHit, *f.hit, lo-k.hi)
+		c.add(f, k.most, this, lo-k.hi)
 	case hi < k.lo:
-		c.add(k.loHit, *f.hit, k.lo-hi)
+		c.add(f, k.least, this, k.lo-hi)
 	}
 	if lo > k.lo {
-		k.lo, k.loHit = lo, *f.hit
+		k.lo, k.least = lo, this
 	}
 	if hi < k.hi {
-		k.hi, k.hiHit = hi, *f.hit
+		k.hi, k.most = hi, this
 	}
 }
 
@@ -138,9 +146,9 @@ func (c *consistent) tells(f *flight) (lo, hi int64) {
 	return lo + c.ticks(wait-vague-c.lateBy) - grace, hi + c.ticks(wait) + grace
 }
 
-func (c *consistent) add(a, b results.Hit, by int64) {
+func (c *consistent) add(f *flight, a, b refusal, by int64) {
 	if c.clash++; c.clash == 1 {
-		c.first, c.apart = [2]results.Hit{a, b}, time.Duration(by*c.tick)
+		c.first, c.key, c.apart = [2]refusal{a, b}, f.hit.Key, time.Duration(by*c.tick)
 	}
 }
 
@@ -156,11 +164,11 @@ func (c *consistent) tell() []results.Finding {
 		f.Status, f.Text = results.Kept, fmt.Sprintf("the refusals of one wait tell of one moment (%s)", plural(c.alike, "refusal"))
 	default:
 		a, b := c.first[0], c.first[1]
-		f.Status, f.Key, f.Seqs = results.Broken, a.Key, []int64{a.Seq, b.Seq}
-		f.FromNS, f.ToNS = min(a.Sent, b.Sent), max(a.First, b.First)
+		f.Status, f.Key, f.Seqs = results.Broken, c.key, []int64{a.seq, b.seq}
+		f.FromNS, f.ToNS = min(a.sent, b.sent), max(a.first, b.first)
 		f.Got, f.Unit = float64(c.clash), "refusals"
 		f.Text = fmt.Sprintf("Retry-After contradicts itself: request %d was told to wait %s and request %d %s, which are moments %s apart although nothing was spent between; so are %d of %s",
-			a.Seq, duration(int64(a.Asks().Wait)), b.Seq, duration(int64(b.Asks().Wait)), duration(int64(c.apart)), c.clash, plural(c.alike, "refusal"))
+			a.seq, duration(int64(a.wait)), b.seq, duration(int64(b.wait)), duration(int64(c.apart)), c.clash, plural(c.alike, "refusal"))
 	}
 	return []results.Finding{f}
 }

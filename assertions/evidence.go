@@ -25,7 +25,7 @@ type Evidence struct {
 // NewEvidence is for the findings of a verdict on these limits.
 func NewEvidence(v results.Verdict, limits []scenarios.Limit) *Evidence {
 	e := &Evidence{keyed: map[string]bool{}, found: v.Findings, hits: make([][]results.Hit, len(v.Findings))}
-	for _, l := range limits {
+	for _, l := range withNames(limits) {
 		e.keyed[l.Name] = l.Key.Kind != scenarios.KeyNone
 	}
 	for _, f := range v.Findings {

@@ -95,7 +95,7 @@ func TestWhatAnswersTell(t *testing.T) {
 		{"falls by two", bucket, 0, CheckRemaining, full(3, 1, 0, 0), kept, must}, // one is granted
 		{"falls by three", bucket, 0, CheckRemaining, full(3, 0), broken, should},
 		{"of another limit", bucket, 0, CheckRemaining, []said{{fields: "x-ratelimit-limit: 5000\nx-ratelimit-remaining: 4999"}}, unknown, info},
-		{"not told", bucket, 0, CheckRemaining, []said{{}}, unknown, info},
+		{"not told", bucket, 0, CheckRemaining, []said{{fields: "ratelimit-policy: 4;w=8"}}, unknown, info},
 		{"out of a cache", bucket, 0, CheckRemaining, []said{{fields: left(3)}, {at: 10, fields: left(3) + "\nage: 7"}}, kept, must},
 		{"of a cost of 3", bucket, 0, CheckRemaining, []said{{cost: 3, fields: left(1)}}, kept, must},
 		{"of a cost of 3 that counts as 1", bucket, 0, CheckRemaining, []said{{cost: 3, fields: left(3)}}, broken, must},

@@ -20,9 +20,10 @@ const CheckHonest = "retry-after.honest"
 type honest struct {
 	*scene
 	slack  scenarios.Slack
-	shared bool // keys share a budget: what one asks for another may take
-	apart  bool // the limits tell clients apart in different ways, so that nobody knows who shares what
-	blind  bool // requests may be missing from the record
+	only   func(*flight) bool // which refusals are followed; nil: all
+	shared bool               // keys share a budget: what one asks for another may take
+	apart  bool               // the limits tell clients apart in different ways, so that nobody knows who shares what
+	blind  bool               // requests may be missing from the record
 	keys   []asked
 	obeyed int64 // waits that were obeyed
 	again  int64 // of them, refused again
@@ -112,7 +113,7 @@ func (o *honest) end(k *asked, f *flight) {
 		o.judge(f.hit, k.by)
 	}
 	k.alone, k.by.seq = nil, 0
-	if f.asks.Readable() {
+	if f.asks.Readable() && (o.only == nil || o.only(f)) {
 		k.told = f.tells()
 	}
 }

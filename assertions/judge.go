@@ -41,6 +41,9 @@ type Options struct {
 	// requests of those behind them were sent after a breach: they help to tell
 	// where it comes from, and no finding rests on them. 0: all phases ask.
 	Asked int
+	// Phases are what was fired, in the order of the hits' phases. No status rests on
+	// them, but for words: what was varied, who came back. Nil: that is not known.
+	Phases []scenarios.Phase
 }
 
 // assertion judges one question. It hears every event of a run in the order of
@@ -62,6 +65,7 @@ type Judge struct {
 	assertions []assertion
 	fallen     []string // by assertion: how it panicked
 	followed   followed
+	varied     *varied
 }
 
 // New is a judge for a run against the limits, all of which must hold. It
@@ -70,7 +74,7 @@ func New(limits []scenarios.Limit, opts Options) (*Judge, error) {
 	if len(limits) == 0 {
 		return nil, fmt.Errorf("no limit to judge: a promise is needed, such as burst 10 and rate 5/s")
 	}
-	limits = append([]scenarios.Limit(nil), limits...)
+	limits = withNames(limits)
 	var slack scenarios.Slack
 	for i, l := range limits {
 		if err := l.Check(); err != nil {
@@ -79,9 +83,6 @@ func New(limits []scenarios.Limit, opts Options) (*Judge, error) {
 		if l.Contract != "" && !slices.Contains(scenarios.Contracts, l.Contract) {
 			return nil, fmt.Errorf("limit %d: a %s cannot be judged: %v", i+1, l.Contract, scenarios.Contracts)
 		}
-		if l.Name == "" {
-			limits[i].Name = "limit"
-		}
 		slack.Quantum = max(slack.Quantum, l.Slack.Quantum)
 		slack.Over = max(slack.Over, l.Slack.Over)
 	}
@@ -89,11 +90,22 @@ func New(limits []scenarios.Limit, opts Options) (*Judge, error) {
 		opts.Linger = time.Minute
 	}
 	s := newSweep(tickOf(limits), slack.Quantum, max(opts.Tick, 0), opts.Linger)
-	j := &Judge{limits: limits, opts: opts, tally: newTally(limits[0]),
+	j := &Judge{limits: limits, opts: opts, tally: newTally(limits[0]), varied: newVaried(opts.Phases, limits),
 		scene: &scene{sweep: s, fresh: opts.Fresh, several: len(limits) > 1, lateBy: opts.LateBy}}
 	j.build(slack)
 	j.fallen = make([]string, len(j.assertions))
 	return j, nil
+}
+
+// withNames are the limits, each with a name that findings can call it by.
+func withNames(limits []scenarios.Limit) []scenarios.Limit {
+	limits = slices.Clone(limits)
+	for i := range limits {
+		if limits[i].Name == "" {
+			limits[i].Name = "limit"
+		}
+	}
+	return limits
 }
 
 // build makes the assertions, in the order in which their findings are told.
@@ -108,8 +120,8 @@ func (j *Judge) build(slack scenarios.Slack) {
 			j.assertions = append(j.assertions, newIsolation(j.sample, j.limits, i))
 		}
 	}
-	j.assertions = append(j.assertions, newPresent(), newSyntax(), newPositive(),
-		newHonest(j.scene, slack, j.limits), newTight(j.scene, slack), newConsistent(j.scene, slack, j.limits), newSyntaxOfFields())
+	j.assertions = append(j.assertions, newPresent(), newSyntax(), newPositive(j.scene, slack, j.limits),
+		newHonest(j.scene, slack, j.limits), newTight(j.scene, slack), newConsistent(j.scene, slack, j.limits), newHerd(j.opts.Phases), newSyntaxOfFields())
 	for i := range j.limits {
 		j.assertions = append(j.assertions, newRemaining(j.scene, j.limits, i), newReset(j.scene, j.limits, i, j.opts.Draft), newPolicy(j.limits, i))
 	}
@@ -134,6 +146,7 @@ func (j *Judge) Block(b results.Block) {
 func (j *Judge) hear(events []event) {
 	j.tally.hear(events)
 	j.sample.hear(events)
+	j.varied.hear(events)
 	oldest := j.scene.oldest()
 	for i, a := range j.assertions {
 		if j.fallen[i] == "" {
@@ -172,6 +185,8 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 		v.Findings = append(v.Findings, j.tell(i, a)...)
 	}
 	j.unsay(v.Findings)
+	j.tellVaried(v.Findings)
+	j.tellTrials(v.Findings)
 	for i := range v.Findings {
 		j.demand(&v.Findings[i], v.Resolutions)
 		j.excuse(&v.Findings[i])
@@ -181,7 +196,11 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	})
 	v.Status = results.Merge(v.Findings, j.opts.Strict)
 	if v.Status == results.Broken {
-		v.Causes = j.causes(v.Findings)
+		if c, ok := j.chosen(v.Findings); ok {
+			v.Causes = []results.Cause{c}
+		} else {
+			v.Causes = j.causes(v.Findings)
+		}
 	}
 	v.Headline = headline(v, run, j.limits)
 	return v

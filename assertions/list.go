@@ -21,6 +21,7 @@ func All() []About {
 		{CheckHonest, "who waits as Retry-After says is not refused again"},
 		{CheckTight, "Retry-After does not ask for more time than is needed, but for the rounding of its unit"},
 		{CheckConsistent, "the refusals of one wait tell of one moment (advice)"},
+		{CheckHerd, "how much of a crowd clients are that come back as they were told (told)"},
 		{CheckFields, "what is told of limits in header fields can be read (advice)"},
 		{CheckRemaining, "no more is told to be left than there can be, and never less than nothing"},
 		{CheckReset, "no reset is told that has passed, that is too early for a token, or too late for an empty key"},

@@ -13,8 +13,9 @@ const CheckPrice = "refusal.price"
 
 // price compares how long refusals and admissions took, and sees whether
 // connections are kept after a refusal: to open one anew costs both sides more
-// than the answer. It hears the first 32,768 of each.
+// than the answer. It hears the first 32,768 requests.
 type price struct {
+	heard             int64
 	refused, admitted []int64          // nanoseconds
 	last              map[int32]ending // by connection
 	kept, left        [2]int64         // connections used again after an admission and a refusal, and their answers
@@ -35,18 +36,19 @@ func (p *price) trim(int64)    {}
 
 func (p *price) hear(events []event) {
 	for _, e := range events {
-		if e.kind != ends || !e.f.hit.Answered() {
+		if e.kind != ends || !e.f.hit.Answered() || p.heard >= sampleSize {
 			continue
 		}
+		p.heard++
 		h := e.f.hit
 		if before, used := p.last[h.Conn]; used && !h.Fresh {
 			p.kept[before]++
 		}
 		switch {
-		case h.Outcome == results.Limited && len(p.refused) < sampleSize:
+		case h.Outcome == results.Limited:
 			p.refused = append(p.refused, h.First-h.Sent)
 			p.answered(h.Conn, afterRefused)
-		case h.Outcome == results.Admitted && len(p.admitted) < sampleSize:
+		case h.Outcome == results.Admitted:
 			p.admitted = append(p.admitted, h.First-h.Sent)
 			p.answered(h.Conn, afterAdmitted)
 		default:

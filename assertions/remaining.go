@@ -17,7 +17,7 @@ const CheckRemaining = "ratelimit.remaining"
 // account has room for what was told. That less is told than there is misleads
 // nobody into a refusal, and is advice.
 //
-// It hears the first 32,768 answers that tell.
+// It hears the first 32,768 requests.
 type remaining struct {
 	*scene
 	limits []scenarios.Limit
@@ -27,6 +27,8 @@ type remaining struct {
 	turns  []turns      // by slot
 	blind  bool         // requests may be missing from the record
 
+	some     bool // an answer tells of limits at all
+	heard    int64
 	told     int64
 	negative wrongly // below nothing
 	taken    wrongly // enough was left, and the next was refused by the same limit
@@ -88,10 +90,10 @@ func (r *remaining) trim(oldest int64) {
 }
 
 func (r *remaining) hear(events []event) {
-	if len(r.all) == 0 || r.told >= sampleSize {
-		return
-	}
 	for _, e := range events {
+		if len(r.all) == 0 || r.heard >= sampleSize {
+			return
+		}
 		switch e.kind {
 		case tears:
 			r.begin()
@@ -163,6 +165,7 @@ func (r *remaining) start(f *flight) {
 
 func (r *remaining) end(f *flight) {
 	s := int(slot(r.limits[r.i], f.key))
+	r.heard++
 	var left []int64
 	if f.speaks() {
 		left = r.left(f)
@@ -207,6 +210,7 @@ func (k *turns) end(f *flight, left []int64) (by prior, alone bool) {
 
 // left is what an answer tells to be left of the limit.
 func (r *remaining) left(f *flight) (left []int64) {
+	r.some = r.some || f.announces()
 	for _, t := range f.about(r.limits, r.i) {
 		switch {
 		case !t.Remaining.Told:
@@ -243,7 +247,7 @@ func (r *remaining) lowest(f *flight, s int, left []int64) {
 // has not got it. Where limits are several, or others may use the key, somebody
 // else may have taken it.
 func (r *remaining) next(f *flight, left []int64, by prior) {
-	if f.outcome != results.Limited || len(r.limits) > 1 || !r.fresh || r.limits[r.i].Key.Kind == scenarios.KeyNone {
+	if f.outcome != results.Limited || !r.fresh || !owned(r.limits) {
 		return
 	}
 	if len(left) != len(by.left) || slices.Min(by.left) < f.cost || slices.Max(left) >= f.cost {
@@ -255,7 +259,12 @@ func (r *remaining) next(f *flight, left []int64, by prior) {
 	}
 }
 
+// tell has nothing to say where no answer tells of any limit: that is said once,
+// by the check of the syntax.
 func (r *remaining) tell() []results.Finding {
+	if !r.some {
+		return nil
+	}
 	f := results.Finding{Check: CheckRemaining, Limit: r.limits[r.i].Name}
 	over := r.over()
 	switch {

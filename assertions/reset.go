@@ -29,6 +29,8 @@ const CheckReset = "ratelimit.reset"
 // Draft -11 has redefined t: within it no more than r is to be had, and it tells
 // nothing of when more comes. That it is too late is asked all the same, that it
 // is too early only where the draft is known to be an earlier one.
+//
+// It hears the first 32,768 requests.
 type reset struct {
 	*scene
 	limits []scenarios.Limit
@@ -38,6 +40,8 @@ type reset struct {
 	turns  []pledge   // by slot
 	blind  bool       // requests may be missing from the record
 
+	some   bool // an answer tells of limits at all
+	heard  int64
 	told   int64
 	obeyed int64 // of the moments told, how many were waited for
 	past   misled
@@ -86,10 +90,10 @@ func (r *reset) check() string { return CheckReset }
 func (r *reset) trim(int64)    {}
 
 func (r *reset) hear(events []event) {
-	if r.told >= sampleSize {
-		return
-	}
 	for _, e := range events {
+		if r.heard >= sampleSize {
+			return
+		}
 		switch e.kind {
 		case tears:
 			for _, ledgers := range r.purses {
@@ -110,7 +114,7 @@ func (r *reset) hear(events []event) {
 	}
 }
 
-// bucket reports whether what is left is known of the limit by a bucket.
+// bucketed reports whether what is left is known of the limit by a bucket.
 func bucketed(l scenarios.Limit) bool {
 	switch l.Contract {
 	case "", scenarios.TokenBucket, scenarios.GCRA, scenarios.Nginx:
@@ -147,12 +151,23 @@ func (r *reset) start(f *flight) {
 
 // ready is the moment from which on a request has obeyed.
 func (c *claim) ready(r *reset) int64 {
-	return c.at + r.sweep.late + int64(max(c.moment.Wait, 0)+r.limits[r.i].Slack.Grace(max(c.moment.Wait, 0)))
+	wait := max(c.moment.Wait, 0) + skew(c.moment)
+	return c.at + r.sweep.late + int64(wait+r.limits[r.i].Slack.Grace(wait))
+}
+
+// skew is what is granted to a moment on the server's clock: who writes Date need
+// not be who writes the moment.
+func skew(m fields.Moment) time.Duration {
+	if m.Unit.Clocked() {
+		return time.Duration(disagreement)
+	}
+	return 0
 }
 
 func (r *reset) end(f *flight) {
 	s := int(slot(r.limits[r.i], f.key))
 	k := &r.turns[s]
+	r.heard++
 	k.open--
 	alone := k.alone == f
 	by := k.by
@@ -169,6 +184,7 @@ func (r *reset) end(f *flight) {
 	if !f.speaks() {
 		return
 	}
+	r.some = r.some || f.announces()
 	for _, t := range f.about(r.limits, r.i) {
 		if t.Reset.Unit == fields.Absent || t.Reset.Unit == fields.Unreadable || !t.Reset.Known {
 			continue
@@ -203,13 +219,13 @@ func (r *reset) need(s int, f *flight) time.Duration {
 }
 
 // refused looks at what a refusal with nothing left tells. Its Date may be written
-// a little later than the moment was computed.
+// up to a second later than the moment was computed.
 func (r *reset) refused(f *flight, t *fields.Told, need time.Duration) {
 	m := t.Reset
 	switch {
-	case m.Wait < 0 && !m.Unit.Clocked(), m.Wait < -time.Second, m.Wait == 0 && m.Unit == fields.Seconds:
+	case m.Wait < 0 && !m.Unit.Clocked(), m.Wait < -skew(m)-time.Second, m.Wait == 0 && m.Unit == fields.Seconds:
 		r.past.add(f.hit, m, 0, true)
-	case m.Wait+r.limits[r.i].Slack.Grace(m.Wait)+r.limits[r.i].Slack.Quantum < need:
+	case m.Wait+skew(m)+r.limits[r.i].Slack.Grace(m.Wait)+r.limits[r.i].Slack.Quantum < need:
 		r.early.add(f.hit, m, need, true)
 	}
 }
@@ -221,7 +237,7 @@ func (r *reset) upTo(f *flight, t *fields.Told) {
 	if full == 0 || l.Contract == scenarios.Concurrency || l.Contract == scenarios.BestEffort {
 		return
 	}
-	most := full + m.Grain + time.Duration(f.hit.First-f.hit.Sent) + l.Slack.Grace(full) + r.lateBy
+	most := full + m.Grain + skew(m) + time.Duration(f.hit.First-f.hit.Sent) + l.Slack.Grace(full) + r.lateBy
 	switch {
 	case m.Wait <= most:
 	case t.Dialect == fields.XFields && m.Unit == fields.Seconds && m.Wait/1000 <= most:
@@ -233,7 +249,7 @@ func (r *reset) upTo(f *flight, t *fields.Told) {
 
 // judge looks at what has become of a request that came at the moment told.
 func (r *reset) judge(f *flight, by claim) {
-	if len(r.limits) > 1 || r.limits[r.i].Key.Kind == scenarios.KeyNone || f.cost > 1 {
+	if !owned(r.limits) || f.cost > 1 {
 		return // somebody else, or something else, may have refused
 	}
 	r.obeyed++
@@ -247,6 +263,9 @@ func (r *reset) judge(f *flight, by claim) {
 }
 
 func (r *reset) tell() []results.Finding {
+	if !r.some {
+		return nil // as of what is left
+	}
 	f := results.Finding{Check: CheckReset, Limit: r.limits[r.i].Name}
 	unit := func(m misled) string {
 		return fmt.Sprintf("%s: %s, in %v", m.moment.Field, m.moment.Text, m.moment.Unit)

@@ -18,6 +18,11 @@ func (f *flight) says() *fields.Answer {
 	return f.said
 }
 
+// announces reports whether the answer tells of limits at all, beside Retry-After.
+func (f *flight) announces() bool {
+	return f.hit.Headers != "" && len(f.says().Told)+len(f.says().Policies) > 0
+}
+
 // speaks reports whether an answer may be held against the truth: it is the
 // limiter's own, of now, and not one that a cache has kept.
 func (f *flight) speaks() bool {
@@ -47,6 +52,13 @@ func (f *flight) about(limits []scenarios.Limit, i int) (all []*fields.Told) {
 // queue it is the places to wait in, with or without the one that is released.
 func fits(l scenarios.Limit, n int64) bool {
 	return n == l.Size() || l.Contract == scenarios.Queue && n == l.Size()+1
+}
+
+// owned reports whether nobody but the client of a key can take its tokens, as far
+// as the promise says. A quota does not say whom it counts together.
+func owned(limits []scenarios.Limit) bool {
+	l := limits[0]
+	return len(limits) == 1 && l.Key.Kind != scenarios.KeyNone && l.Contract != scenarios.Quota
 }
 
 // twice reports whether another line of the same dialect has the same number.

@@ -20,6 +20,7 @@ type tight struct {
 	slack  scenarios.Slack
 	keys   []told // of the refusals received and not yet overtaken, the one that reaches furthest
 	judged int64  // admissions behind a refusal
+	sight  int64  // nanoseconds: the shortest wait that was seen to be enough, with the rounding; a longer one would have been seen to be late
 	loose  int64
 	worst  time.Duration // provably late by, beyond the rounding
 	claim  told
@@ -75,6 +76,9 @@ func (o *tight) admitted(k *told, f *flight) {
 		return // a cheaper request may be admitted sooner
 	}
 	o.judged++
+	if sight := f.hit.First + o.late - t.sent + int64(t.late+o.lateBy); o.sight == 0 || sight < o.sight {
+		o.sight = sight
+	}
 	if k.seq == t.seq {
 		*k = told{}
 	}
@@ -96,7 +100,8 @@ func (o *tight) tell() []results.Finding {
 		f.Level, f.Text = results.Info, "not asked: nothing was admitted behind a refusal with a Retry-After that can be read"
 	case o.loose == 0:
 		f.Status = results.Kept
-		f.Text = fmt.Sprintf("no Retry-After was later than the truth by more than its rounding (%s)", plural(o.judged, "wait"))
+		f.Text = fmt.Sprintf("no Retry-After was later than the truth by more than its rounding (%s; one of more than %s would have been seen to be)",
+			plural(o.judged, "wait"), duration(o.sight))
 	default:
 		f.Status, f.Key = results.Broken, o.by.Key
 		f.Seqs = []int64{o.claim.seq, o.by.Seq}

@@ -95,10 +95,8 @@ func ask(t *testing.T, a limiter.Algorithm, tells func(time.Duration) string) (v
 			v.loose = a.loose
 		case *consistent:
 			v.clash = a.clash
-		case *refusals:
-			if a.id == CheckPositive {
-				v.zero, told = a.bad, a.asked
-			}
+		case *positive:
+			v.zero, told = a.zeros, a.asked
 		}
 	}
 	return v, told

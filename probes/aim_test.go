@@ -137,10 +137,10 @@ func FuzzAnnounced(f *testing.F) {
 // Invented keys differ from run to run and from each other; given ones are sent as they are.
 func TestKeyValues(t *testing.T) {
 	g := Gun{target: Target{Nonce: "n1", Key: scenarios.Key{Kind: scenarios.KeyHeader, Name: "K"}, Values: map[string]string{"key 1": "secret"}}, invented: map[string]uint32{}}
-	if got := g.value("key 1"); got != "secret" {
+	if got := g.value(scenarios.Ask{Key: "key 1"}); got != "secret" {
 		t.Errorf("got %q", got)
 	}
-	if a, b := g.value("a/1"), g.value("a/2"); a == b {
+	if a, b := g.value(scenarios.Ask{Key: "a/1"}), g.value(scenarios.Ask{Key: "a/2"}); a == b {
 		t.Errorf("two labels give one value %q", a)
 	}
 	seen := map[string]bool{}

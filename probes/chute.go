@@ -10,8 +10,7 @@ import (
 	"net/http/httptrace"
 	"net/netip"
 	"net/url"
-	"strconv"
-	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +26,10 @@ type chute struct {
 	apart     *http.Transport // uses no connection twice
 	flying    atomic.Int32
 	streams   atomic.Bool // the server speaks HTTP/2: one connection carries all
+
+	single func() *http.Transport // that has one connection
+	owning sync.Mutex
+	owned  map[place]*http.Transport
 }
 
 // idleAfter is when an idle connection is closed: before a server does it,
@@ -47,11 +50,39 @@ func (g *Gun) newChute(source netip.Addr) *chute {
 			IdleConnTimeout:     idleAfter,
 		}
 	}
-	return &chute{gun: g, lines: l, transport: transport(false), apart: transport(true)}
+	return &chute{gun: g, lines: l, transport: transport(false), apart: transport(true), owned: map[place]*http.Transport{},
+		single: func() *http.Transport {
+			t := transport(false)
+			t.MaxConnsPerHost = 1
+			return t
+		}}
+}
+
+// place is one of the connections that a key has to itself.
+type place struct {
+	key string
+	n   int
+}
+
+// own is the path over the n-th of a key's own connections.
+func (c *chute) own(key string, n int) *http.Transport {
+	c.owning.Lock()
+	defer c.owning.Unlock()
+	t := c.owned[place{key, n}]
+	if t == nil {
+		t = c.single()
+		c.owned[place{key, n}] = t
+	}
+	return t
 }
 
 func (c *chute) close() {
 	c.transport.CloseIdleConnections()
+	c.owning.Lock()
+	defer c.owning.Unlock()
+	for _, t := range c.owned {
+		t.CloseIdleConnections()
+	}
 	c.lines.drop()
 }
 
@@ -65,66 +96,28 @@ func (c *chute) ready(ctx context.Context, n int) {
 	}
 }
 
-// request is one request of the target's template for a key, that asks for cost tokens.
-func (c *chute) request(ctx context.Context, label string, cost int64) (*http.Request, error) {
-	t := &c.gun.target
-	u := *c.gun.url
-	value := c.gun.value(label)
-	if t.Key.Kind == scenarios.KeyQuery {
-		q := u.Query()
-		q.Set(t.Key.Name, value)
-		u.RawQuery = q.Encode()
-	}
-	var body io.Reader
-	if t.Request.Body != "" {
-		body = strings.NewReader(t.Request.Body)
-	}
-	method := t.Request.Method
-	if method == "" {
-		method = http.MethodGet
-	}
-	r, err := http.NewRequestWithContext(ctx, method, u.String(), body)
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("User-Agent", "ratehammer")
-	for _, h := range t.Request.Headers {
-		if strings.EqualFold(h.Name, "Host") {
-			r.Host = h.Value
-			continue
-		}
-		r.Header.Set(h.Name, h.Value)
-	}
-	if t.Cost != "" {
-		r.Header.Set(t.Cost, strconv.FormatInt(cost, 10))
-	}
-	switch t.Key.Kind {
-	case scenarios.KeyHeader:
-		r.Header.Set(t.Key.Name, value)
-	case scenarios.KeyCookie:
-		r.AddCookie(&http.Cookie{Name: t.Key.Name, Value: url.QueryEscape(value)})
-	}
-	return r, nil
-}
-
 // aimed is a request that is ready to leave.
 type aimed struct {
 	request *http.Request
 	stamps  *stamps
 	cancel  context.CancelFunc
-	apart   bool // on a connection of its own
+	path    *http.Transport // that it takes
 }
 
 // aim makes everything that can be made before the request's moment.
-func (c *chute) aim(ctx context.Context, clk clock, label string, cost int64) (aimed, error) {
+func (c *chute) aim(ctx context.Context, clk clock, ask scenarios.Ask) (aimed, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	st := &stamps{}
-	r, err := c.request(httptrace.WithClientTrace(ctx, st.trace(clk)), label, cost)
+	r, err := c.request(httptrace.WithClientTrace(ctx, st.trace(clk)), ask)
 	if err != nil {
 		cancel()
 		return aimed{}, err
 	}
-	return aimed{request: r, stamps: st, cancel: cancel}, nil
+	a := aimed{request: r, stamps: st, cancel: cancel, path: c.transport}
+	if n := ask.Line(); n > 0 {
+		a.path = c.own(ask.Key, n)
+	}
+	return a, nil
 }
 
 // fire sends a request and records it in h. The header is nil where no answer came.
@@ -136,11 +129,7 @@ func (c *chute) fire(a aimed, clk clock, h *results.Hit) http.Header {
 	defer c.flying.Add(-1)
 	h.First = results.Never
 	left := clk.now()
-	path := c.transport
-	if a.apart {
-		path = c.apart
-	}
-	res, err := path.RoundTrip(a.request)
+	res, err := a.path.RoundTrip(a.request)
 	if err != nil {
 		a.stamps.fill(h, left)
 		h.Done, h.Err = clk.now(), plainError(err)

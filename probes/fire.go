@@ -36,6 +36,7 @@ type run struct {
 	requests context.Context // of the requests in flight; ends when they are to be given up
 	flying   sync.WaitGroup
 	seq      atomic.Int64 // the last one given out
+	quit     quitters
 
 	mu     sync.Mutex
 	counts []results.Count // by phase

@@ -53,9 +53,11 @@ type inside struct {
 	flying  sync.WaitGroup
 
 	mu     sync.Mutex
+	quit   quitters
 	seq    int64
 	hits   []results.Hit
 	counts []results.Count
+	owned  map[place]int32 // connections that keys have to themselves
 }
 
 // sleep waits for a moment, and is false when the run was over first.
@@ -74,26 +76,36 @@ func (r *inside) sleep(until int64) bool {
 // shoot sends a shot and, where it obeys, what follows from its refusal.
 func (r *inside) shoot(s scenarios.Shot) results.Hit {
 	h := results.Hit{Seq: s.Seq, Phase: s.Phase, Key: r.plan.Keys[s.Key], Cost: s.Cost, Planned: s.At}
-	r.ask(&h)
-	if s.Retry != scenarios.RetryObey || h.Outcome != results.Limited {
+	if r.quit.has(s) {
 		return h
 	}
-	asks := h.Asks()
-	wait := max(asks.Wait, 0)
-	if !asks.Readable() || wait > s.Patience {
-		return h
-	}
-	again := results.Hit{Seq: r.number(), Phase: h.Phase, Key: h.Key, Cost: h.Cost, Planned: h.First + int64(wait+r.slack.Grace(wait)), Obeyed: h.Seq}
-	if r.sleep(again.Planned) {
-		r.ask(&again)
+	r.ask(s, &h)
+	for last := h; last.Outcome == results.Limited; {
+		r.quit.after(s)
+		asks := last.Asks()
+		again, full, ok := s.Again(last.First, asks.Wait, asks.Readable(), r.slack)
+		if !ok {
+			break
+		}
+		next := results.Hit{Seq: r.number(), Phase: h.Phase, Key: h.Key, Cost: h.Cost, Planned: again.At}
+		if full {
+			next.Obeyed = last.Seq
+		}
+		if !r.sleep(next.Planned) {
+			break
+		}
+		r.ask(again, &next)
+		s, last = again, next
 	}
 	return h
 }
 
 // ask sends a request and puts it on record.
-func (r *inside) ask(h *results.Hit) {
-	request, err := r.gun.Incoming(r.ctx, h.Key, h.Cost, int32(h.Seq))
-	h.Conn, h.Fresh, h.First = int32(h.Seq), true, results.Never
+func (r *inside) ask(s scenarios.Shot, h *results.Hit) {
+	asked := r.plan.Ask(s)
+	h.Conn, h.Fresh = r.connection(asked, h.Seq)
+	request, err := r.gun.Incoming(r.ctx, asked, h.Conn)
+	h.First = results.Never
 	h.Sent = r.clk.now()
 	switch {
 	case err != nil:
@@ -107,6 +119,26 @@ func (r *inside) ask(h *results.Hit) {
 	r.hits = append(r.hits, *h)
 	r.counts[h.Phase].Planned++
 	r.counts[h.Phase].Sent++
+}
+
+// connection is the number of the one that a request comes on: one of its key's
+// own where it takes those in turn, else one that no other comes on.
+func (r *inside) connection(a scenarios.Ask, seq int64) (conn int32, fresh bool) {
+	n := a.Line()
+	if n == 0 {
+		return int32(seq), true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.owned == nil {
+		r.owned = map[place]int32{}
+	}
+	conn, used := r.owned[place{a.Key, n}]
+	if !used {
+		conn = int32(seq)
+		r.owned[place{a.Key, n}] = conn
+	}
+	return conn, !used
 }
 
 // serve lets the handler answer. One that panics has answered nothing, as over a
@@ -164,17 +196,17 @@ func (r *inside) salvo(a scenarios.Attack, s scenarios.Salvo, answers chan<- sce
 	}
 }
 
-// Incoming is a request as a server in this process is given it: by the client
-// that a label stands for, of this cost, on a connection with this number.
-func (g *Gun) Incoming(ctx context.Context, label string, cost int64, conn int32) (*http.Request, error) {
-	r, err := g.chutes[0].request(ctx, label, cost)
+// Incoming is a request as a server in this process is given it, on a connection
+// with this number.
+func (g *Gun) Incoming(ctx context.Context, a scenarios.Ask, conn int32) (*http.Request, error) {
+	r, err := g.chutes[0].request(ctx, a)
 	if err != nil {
 		return nil, err
 	}
 	if r.Body == nil {
 		r.Body = http.NoBody
 	}
-	from, err := g.source(label)
+	from, err := g.source(a.Key)
 	if err != nil {
 		return nil, err
 	}

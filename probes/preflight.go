@@ -65,7 +65,7 @@ func (g *Gun) ask(ctx context.Context, c *chute, h *results.Hit) (*http.Response
 	ctx, cancel := context.WithTimeout(ctx, g.target.Timeout)
 	defer cancel()
 	clk := clock{time.Now()}
-	a, err := c.aim(ctx, clk, h.Key, h.Cost)
+	a, err := c.aim(ctx, clk, scenarios.Ask{Key: h.Key, Cost: h.Cost})
 	if err != nil {
 		return nil, "", err
 	}

@@ -40,12 +40,18 @@ func (r *run) muster(b beat) {
 func (r *run) shoot(s scenarios.Shot, hold <-chan struct{}) *results.Hit {
 	h := &results.Hit{Seq: s.Seq, Phase: s.Phase, Key: r.plan.Keys[s.Key], Cost: s.Cost, Planned: s.At}
 	c := r.chutes[s.Key]
-	a, err := c.aim(r.requests, r.clk, h.Key, h.Cost)
+	if r.quit.has(s) {
+		r.planned(s.Phase, -1)
+		return nil
+	}
+	a, err := c.aim(r.requests, r.clk, r.plan.Ask(s))
 	if err != nil {
 		r.miss(s, err.Error())
 		return nil
 	}
-	a.apart = s.Apart
+	if s.Apart {
+		a.path = c.apart
+	}
 	if hold != nil {
 		<-hold
 		r.sleepUntil(s.At)
@@ -56,8 +62,8 @@ func (r *run) shoot(s scenarios.Shot, hold <-chan struct{}) *results.Hit {
 		}
 	}
 	r.send(c, a, h)
-	if s.Retry == scenarios.RetryObey && h.Outcome == results.Limited {
-		r.obey(s, h)
+	if h.Outcome == results.Limited {
+		r.comeBack(s, h)
 	}
 	return h
 }
@@ -70,28 +76,39 @@ func (r *run) send(c *chute, a aimed, h *results.Hit) {
 	r.rec.end(t, *h)
 }
 
-// obey sends a refused request again, once, when it has waited for as long as
-// the refusal said, plus what the two clocks may differ by.
-func (r *run) obey(s scenarios.Shot, refused *results.Hit) {
-	asks := refused.Asks()
-	wait := max(asks.Wait, 0)
-	if !asks.Readable() || wait > s.Patience {
-		return
+// comeBack sends a refused request again, if its client is one that does, when it
+// does so.
+func (r *run) comeBack(s scenarios.Shot, refused *results.Hit) {
+	for refused != nil && refused.Outcome == results.Limited {
+		r.quit.after(s)
+		asks := refused.Asks()
+		again, full, ok := s.Again(refused.First, asks.Wait, asks.Readable(), r.slack)
+		if !ok {
+			return
+		}
+		h := &results.Hit{Phase: s.Phase, Key: refused.Key, Cost: s.Cost}
+		if full {
+			again.At += int64(r.tick)
+			h.Obeyed = refused.Seq
+		}
+		again.Seq = r.seq.Add(1)
+		h.Seq, h.Planned = again.Seq, again.At
+		r.planned(s.Phase, 1)
+		if !r.sleepUntil(again.At) {
+			r.miss(again, "")
+			return
+		}
+		a, err := r.chutes[s.Key].aim(r.requests, r.clk, r.plan.Ask(again))
+		if err != nil {
+			r.miss(again, err.Error())
+			return
+		}
+		if s.Apart {
+			a.path = r.chutes[s.Key].apart
+		}
+		r.send(r.chutes[s.Key], a, h)
+		s, refused = again, h
 	}
-	r.planned(s.Phase, 1)
-	again := scenarios.Shot{Seq: r.seq.Add(1), At: refused.First + int64(wait+r.slack.Grace(wait)+r.tick),
-		Phase: s.Phase, Key: s.Key, Cost: s.Cost}
-	if !r.sleepUntil(again.At) {
-		r.miss(again, "")
-		return
-	}
-	h := results.Hit{Seq: again.Seq, Phase: s.Phase, Key: refused.Key, Cost: s.Cost, Planned: again.At, Obeyed: refused.Seq}
-	a, err := r.chutes[s.Key].aim(r.requests, r.clk, h.Key, h.Cost)
-	if err != nil {
-		r.miss(again, err.Error())
-		return
-	}
-	r.send(r.chutes[s.Key], a, &h)
 }
 
 // sleepUntil waits without hurry, and is false when the run was over first. Who

@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"net/url"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +25,7 @@ type Target struct {
 	Timeout  time.Duration     // after which a request is given up; 0: scenarios.DefaultTimeout
 	Insecure bool              // the server's certificate is not verified
 	Cost     string            // name of the header that says how many tokens a request asks for; empty: none does
+	CostBody string            // how the body says it: scenarios.CostArray; empty: it does not
 	Guard    Guard             // which addresses may be reached
 	Nonce    string            // what invented keys are made of; the same nonce makes the same keys
 	Values   map[string]string // by key label: the value that the server knows; a label without one is invented
@@ -110,20 +110,6 @@ func (g *Gun) Invents() bool {
 	return false
 }
 
-// value is what stands for a key label in a header, parameter or cookie.
-func (g *Gun) value(label string) string {
-	if v, ok := g.target.Values[label]; ok {
-		return v
-	}
-	switch {
-	case !g.target.Key.IsAddress():
-		return "hammer-" + g.target.Nonce + "-" + label
-	case strings.EqualFold(g.target.Key.Name, "Forwarded"):
-		return "for=" + g.inventClient(label).String()
-	}
-	return g.inventClient(label).String()
-}
-
 // source is the address to connect from for a key; invalid: the system's choice.
 func (g *Gun) source(label string) (netip.Addr, error) {
 	if g.target.Key.Kind != scenarios.KeyIP {
@@ -155,11 +141,26 @@ func (g *Gun) invent(label string) netip.Addr {
 
 // inventClient gives each label an address of 198.18.0.0/15 that no other label
 // has: the addresses of nobody, set apart for tests of networks (RFC 2544). Those
-// of 10.0.0.0/8 and the like a server may take for proxies, and pass over.
+// of 10.0.0.0/8 and the like a server may take for proxies, and pass over. Where
+// the key says how many bits of an IPv6 address tell clients apart, it is one of
+// 2001:db8::/32, which is set apart for documentation (RFC 3849): no two labels
+// have those bits in common, and neighbours differ in the last of them alone.
 func (g *Gun) inventClient(label string) netip.Addr {
+	if bits := g.target.Key.IPv6; bits > 0 {
+		return network6(g.number(label, 1<<min(bits-32, 24)), bits)
+	}
 	const low, middle, high = 250, 256, 2
 	n := g.number(label, low*middle*high)
 	return netip.AddrFrom4([4]byte{198, byte(18 + n/(low*middle)), byte(n / low % middle), byte(1 + n%low)})
+}
+
+// network6 is an address in the n-th network of so many bits.
+func network6(n uint32, bits int) netip.Addr {
+	b := [16]byte{0x20, 0x01, 0x0d, 0xb8}
+	for i := bits - 1; n > 0; i, n = i-1, n>>1 {
+		b[i/8] |= byte(n&1) << (7 - i%8)
+	}
+	return netip.AddrFrom16(b)
 }
 
 // number gives each label one that no other has, of so many, which begin

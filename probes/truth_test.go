@@ -40,7 +40,7 @@ func TestStampsEncloseTheTruth(t *testing.T) {
 	}
 	checked := 0
 	for _, h := range k.hits {
-		at, ok := decided[g.value(h.Key)]
+		at, ok := decided[g.value(scenarios.Ask{Key: h.Key})]
 		if !ok || h.Outcome == results.Unknown {
 			continue
 		}

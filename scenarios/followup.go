@@ -21,6 +21,9 @@ func (s *Scenario) FollowedBy(phases []Phase, at time.Duration) *Scenario {
 		if p.Keys.Of != "" {
 			p.Keys.Of = followUp + p.Keys.Of
 		}
+		if p.Vary.Other != "" {
+			p.Vary.Other = followUp + p.Vary.Other
+		}
 		if p.At != nil {
 			moment := at + *p.At
 			p.At = &moment

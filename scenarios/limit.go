@@ -20,7 +20,16 @@ type Limit struct {
 	// CostHeader is the request header that says how many tokens a request asks
 	// for, as a whole number; empty: each asks for one.
 	CostHeader string
+	// CostBody is how a request says it in its body instead: array, an array of
+	// JSON asks for as many tokens as it has elements; empty: it does not.
+	CostBody string
 }
+
+// HasCosts reports whether a request can ask for several tokens.
+func (l Limit) HasCosts() bool { return l.CostHeader != "" || l.CostBody != "" }
+
+// CostArray is the CostBody of an array of JSON.
+const CostArray = "array"
 
 // Slack is what a limiter that keeps its promise may still deviate by, because
 // its clock is another one than ours and its arithmetic is not infinite. It is
@@ -82,6 +91,12 @@ func (l Limit) checkContract() error {
 		return fmt.Errorf("align %s: a %s has no periods that begin somewhere", l.Align, l.Contract)
 	case l.CostHeader != "" && !has.Costs:
 		return fmt.Errorf("cost header %s: a %s has no requests of several tokens, leave it out", l.CostHeader, l.Contract)
+	case l.CostBody != "" && l.CostBody != CostArray:
+		return fmt.Errorf("cost body %q: write %s, or nothing", l.CostBody, CostArray)
+	case l.CostBody != "" && l.CostHeader != "":
+		return fmt.Errorf("the cost is read from the body or from the header %s, not from both", l.CostHeader)
+	case l.CostBody != "" && !has.Costs:
+		return fmt.Errorf("cost body: a %s has no requests of several tokens, leave it out", l.Contract)
 	case l.CostHeader != "" && !isToken(l.CostHeader):
 		return fmt.Errorf("cost header %q: give the name of a header", l.CostHeader)
 	case l.CostHeader != "" && l.Key.Kind == KeyHeader && strings.EqualFold(l.CostHeader, l.Key.Name):

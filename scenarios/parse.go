@@ -35,6 +35,7 @@ func Parse(name string, src []byte, checks []string) (*Scenario, error) {
 		"resolution":  func(v document.Value) { s.Wanted = readPercent(v) },
 		"timeout":     func(v document.Value) { s.Timeout = v.Duration() },
 		"retry-after": func(v document.Value) { s.LateBy = readLateBy(v) },
+		"headers":     func(v document.Value) { s.Draft = readDraft(v) },
 	})
 	if doc.Problems() == 0 && len(s.Limits) == 0 {
 		root.Fail("add limit: {burst: 10, rate: 5/s, key: header:X-Api-Key}", "no limit is given: a scenario needs a promise")
@@ -117,6 +118,7 @@ func readLimit(v document.Value) Limit {
 		"admitted":    func(v document.Value) { l.Answers.Admitted = read(v, ParseRule) },
 		"limited":     func(v document.Value) { l.Answers.Limited = read(v, ParseRule) },
 		"cost-header": func(v document.Value) { l.CostHeader = v.Text() },
+		"cost-body":   func(v document.Value) { l.CostBody = v.Text() },
 		"slack":       func(v document.Value) { l.Slack = readSlack(v) },
 	})
 	if v.Problems() > before {
@@ -162,6 +164,13 @@ func readLateBy(v document.Value) (late time.Duration) {
 		"late-by": func(v document.Value) { late = v.Duration() },
 	})
 	return late
+}
+
+func readDraft(v document.Value) (draft int) {
+	v.Fields(map[string]func(document.Value){
+		"draft": func(v document.Value) { draft = int(v.Int(3, 99)) },
+	})
+	return draft
 }
 
 func readChecks(v document.Value, known []string) (checks []string) {
@@ -216,6 +225,8 @@ func readPhase(v document.Value) Phase {
 		"keys":        func(v document.Value) { p.Keys = readKeys(v) },
 		"cost":        func(v document.Value) { p.Cost = v.Int(1, 1e9) },
 		"retry":       func(v document.Value) { p.Retry = read(v, parseRetry) },
+		"tries":       func(v document.Value) { p.Tries = int(v.Int(1, mostTries)) },
+		"vary":        func(v document.Value) { p.Vary = readVary(v) },
 		"connections": func(v document.Value) { p.Apart = read(v, parseApart) },
 		"attack":      func(v document.Value) { p.Attack = read(v, parseTactic) },
 		"rounds":      func(v document.Value) { p.Rounds = int(v.Int(1, mostRounds)) },
@@ -235,6 +246,42 @@ func readPhase(v document.Value) Phase {
 		v.Fail("add pace: 20/s, or write rest instead of for", "phase %q: for is the length of a pace, and there is none", p.Name)
 	}
 	return p
+}
+
+// readVary reads what is varied.
+func readVary(v document.Value) (vary Vary) {
+	parts := 0
+	part := func(p Part) { vary.Part, parts = p, parts+1 }
+	named := func(p Part) func(document.Value) {
+		return func(v document.Value) { part(p); vary.Name = v.Text() }
+	}
+	values := func(v document.Value) {
+		if v.IsList() {
+			vary.Values = readTexts(v)
+			return
+		}
+		vary.Values = []string{v.Text()}
+	}
+	valued := func(p Part) func(document.Value) {
+		return func(v document.Value) { part(p); values(v) }
+	}
+	before := v.Problems()
+	v.Fields(map[string]func(document.Value){
+		"header": named(PartHeader), "query": named(PartQuery), "cookie": named(PartCookie),
+		"path": valued(PartPath), "method": valued(PartMethod), "body": valued(PartBody),
+		"connections": func(v document.Value) { part(PartConnection); vary.Connections = int(v.Int(1, 1000)) },
+		"address": func(v document.Value) {
+			if part(PartAddress); v.Text() != "within" {
+				v.Fail("write address: within", "%q is no way to vary an address", v.Text())
+			}
+		},
+		"value": values,
+		"other": func(v document.Value) { vary.Other = v.Text() },
+	})
+	if parts != 1 && v.Problems() == before {
+		v.Fail("write for example vary: {header: X-Forwarded-For, value: '{ip}'}", "%d things are varied: one is, or nobody knows which of them it was", parts)
+	}
+	return vary
 }
 
 // mostRounds keeps what an attack may cost within what can be counted.
@@ -260,14 +307,4 @@ func parseApart(s string) (apart bool, err error) {
 		return true, nil
 	}
 	return false, errors.New(strconv.Quote(s) + " is no way to connect: write shared, or each for a connection of its own for each request")
-}
-
-func parseRetry(s string) (Retry, error) {
-	switch s {
-	case "none":
-		return RetryNone, nil
-	case "obey":
-		return RetryObey, nil
-	}
-	return 0, errors.New(strconv.Quote(s) + " is no way to retry: write none or obey")
 }

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func TestParse(t *testing.T) {
 	if l.Burst != 10 || l.Rate != (Rate{5, time.Second}) || l.Contract != GCRA || l.Slack.Quantum != 10*time.Millisecond || l.Slack.Over != 500 {
 		t.Errorf("limit: got %+v", l)
 	}
-	if got, want := s.Phases[2], (Phase{Name: "pressure", Pace: Rate{50, time.Second}, Count: 101, Keys: Keys{Of: "drain"}}); got != want {
+	if got, want := s.Phases[2], (Phase{Name: "pressure", Pace: Rate{50, time.Second}, Count: 101, Keys: Keys{Of: "drain"}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("phase: got %+v, want %+v", got, want)
 	}
 	if s.Wanted != 20_000 || s.Seed != 7 || s.Request.Body != `{"a": 1}` {

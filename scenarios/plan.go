@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"time"
 )
@@ -13,6 +14,7 @@ import (
 // alone: the same two give the same plan, byte for byte.
 type Plan struct {
 	Phases []string // names, in the scenario's order
+	Varied []Vary   // by phase: what differs between the requests of a key
 	Keys   []string // labels, such as pressure/1, or the values that were given
 	Shots  []Shot   // in the order of their moments
 	// Attacks are what is fired as answers direct, in the order of their
@@ -22,14 +24,12 @@ type Plan struct {
 	Length  time.Duration // after which no shot is due and every attack is over
 }
 
-// Most is how many requests the plan can come to: its shots, those of them that
-// come back because they obey, and all that its attacks may send.
+// Most is how many requests the plan can come to: its shots, what of them may come
+// back when it is refused, and all that its attacks may send.
 func (p Plan) Most() int {
 	n := len(p.Shots)
 	for _, s := range p.Shots {
-		if s.Retry == RetryObey {
-			n++
-		}
+		n += int(s.Tries)
 	}
 	for _, a := range p.Attacks {
 		n += a.Most()
@@ -46,6 +46,10 @@ type Shot struct {
 	Cost     int64         // tokens asked for
 	Volley   int32         // shots with the same number leave together; 0: it leaves by itself
 	Retry    Retry         // what it does about a refusal
+	Tries    int32         // how often it comes back at most
+	Share    int64         // of the wait that it is told it waits for so much, in parts per million
+	Turn     int32         // of a phase that varies something: its number among those of the key, from 1; 0: nothing is varied
+	Other    int32         // index into Plan.Keys: the client that {other} stands for
 	Apart    bool          // it opens a connection of its own
 	Patience time.Duration // how long a retry may be put off at most; 0: it has none
 	Late     time.Duration // sent later than this it counts as missed and is not sent
@@ -82,7 +86,7 @@ const RequestTime = 200 * time.Microsecond
 // when their buckets must be full. It errs when a phase wants more keys than
 // there are.
 func (s *Scenario) Plan(supply Supply) (Plan, error) {
-	p := &planner{scenario: s, supply: supply, byPhase: map[string][]int32{}}
+	p := &planner{scenario: s, supply: supply, byPhase: map[string][]int32{}, chance: rand.New(rand.NewPCG(s.Seed, 2))}
 	for _, l := range s.Limits {
 		p.fill = max(p.fill, l.Fill())
 		p.longest = max(p.longest, l.Longest())
@@ -103,6 +107,8 @@ func (s *Scenario) Plan(supply Supply) (Plan, error) {
 }
 
 type planner struct {
+	chance *rand.Rand // of clients that come back by chance
+
 	scenario *Scenario
 	supply   Supply
 	fill     time.Duration // how long the slowest bucket takes to be full
@@ -112,10 +118,13 @@ type planner struct {
 	byPhase  map[string][]int32
 	end      int64 // of the phases so far
 	volleys  int32
+	turn     int32 // of the last shot on the key that is being planned
+	other    int32 // key that {other} stands for on it
 }
 
 func (p *planner) phase(i int32, ph *Phase) error {
 	p.plan.Phases = append(p.plan.Phases, ph.Name)
+	p.plan.Varied = append(p.plan.Varied, ph.Vary)
 	at := p.end + int64(ph.Rest)
 	if ph.At != nil {
 		at = int64(*ph.At + ph.Rest)
@@ -138,6 +147,10 @@ func (p *planner) phase(i int32, ph *Phase) error {
 	p.byPhase[ph.Name] = keys
 	for n, key := range keys {
 		var last int64
+		p.turn, p.other = 0, 0
+		if all := p.byPhase[ph.Vary.Other]; len(all) > 0 {
+			p.other = all[n%len(all)]
+		}
 		switch at := at + int64(n)*int64(ph.Every); {
 		case ph.Volley > 0:
 			last = p.volley(i, ph, key, at)
@@ -148,9 +161,7 @@ func (p *planner) phase(i int32, ph *Phase) error {
 		default:
 			last = p.pace(i, ph, key, at)
 		}
-		if ph.Retry == RetryObey {
-			last += int64(p.patience(ph))
-		}
+		last = int64(longer(time.Duration(last), p.comingBack(ph)))
 		p.ready[key] = last + int64(p.fill) + int64(p.fill/50) + int64(100*time.Millisecond)
 		p.end = max(p.end, last)
 	}
@@ -246,10 +257,30 @@ func (p *planner) attack(phase int32, ph *Phase, n int, key int32, at int64) (in
 
 func (p *planner) add(s Shot, ph *Phase) {
 	s.Cost, s.Retry, s.Apart = max(1, ph.Cost), ph.Retry, ph.Apart
-	if ph.Retry == RetryObey {
-		s.Patience = p.patience(ph)
+	if s.Tries = int32(ph.Returns()); s.Tries > 0 {
+		s.Patience, s.Share = p.patience(ph), ph.Retry.share(p.chance.Int64N(whole))
+	}
+	if !ph.Vary.None() {
+		p.turn++
+		s.Turn, s.Other = p.turn, p.other
 	}
 	p.plan.Shots = append(p.plan.Shots, s)
+}
+
+// comingBack is how long a refused request of a phase may go on at most.
+func (p *planner) comingBack(ph *Phase) (t time.Duration) {
+	for range ph.Returns() {
+		if ph.Retry == RetryIgnore {
+			t = longer(t, IgnorePause)
+			continue
+		}
+		each := p.patience(ph)
+		if ph.Retry == RetryJitterUp {
+			each = longer(each, each/2)
+		}
+		t = longer(t, each)
+	}
+	return t
 }
 
 // patience is how long a true Retry-After can be at most, which no wait for

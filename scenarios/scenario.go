@@ -18,6 +18,7 @@ type Scenario struct {
 	Seed    uint64        // of everything random in the plan
 	Wanted  int64         // error in the rate that must be seen for a 'kept', in parts per million; 0: any
 	LateBy  time.Duration // how much later than the truth a Retry-After may be on purpose; 0: only its rounding
+	Draft   int           // version of the RateLimit fields that the server speaks, which from 11 on tell another t; 0: not known
 	Timeout time.Duration // after which a request is given up; 0: DefaultTimeout
 }
 
@@ -34,15 +35,6 @@ type Request struct {
 // Header is one header line of a request.
 type Header struct{ Name, Value string }
 
-// Retry is what a request does about a refusal.
-type Retry uint8
-
-// The policies. The zero value sends every request once.
-const (
-	RetryNone Retry = iota
-	RetryObey       // waits exactly as long as Retry-After says, from when the refusal was received, and asks again, once
-)
-
 // Phase is one part of a scenario: a rest, a volley or a pace.
 type Phase struct {
 	Name   string
@@ -57,7 +49,9 @@ type Phase struct {
 	Attack Tactic         // what is fired follows from the answers; none: it does not
 	Rounds int            // of an attack: how many edges are struck at on each key; 0: DefaultRounds
 	Retry  Retry
+	Tries  int  // how often a refused request comes back at most, by Retry; 0: once
 	Apart  bool // each request opens a connection of its own; false: connections are used again
+	Vary   Vary // what is another in each request of a key, and makes no difference to the limit
 }
 
 // Keys says which keys a phase is fired on.
@@ -80,8 +74,8 @@ func (s *Scenario) Check() error {
 		if l.Key != s.Limits[0].Key && l.Key.Kind != KeyNone {
 			fail("limit %q is per %v and limit %q per %v: the requests of one scenario have one key", s.Limits[0].Name, s.Limits[0].Key, l.Name, l.Key)
 		}
-		if l.CostHeader != s.Limits[0].CostHeader {
-			fail("limit %q reads costs from %q and limit %q from %q: the requests of one scenario cost the same under each", s.Limits[0].Name, s.Limits[0].CostHeader, l.Name, l.CostHeader)
+		if l.CostHeader != s.Limits[0].CostHeader || l.CostBody != s.Limits[0].CostBody {
+			fail("limit %q reads costs from %q and limit %q from %q: the requests of one scenario cost the same under each", s.Limits[0].Name, s.Limits[0].CostHeader+s.Limits[0].CostBody, l.Name, l.CostHeader+l.CostBody)
 		}
 	}
 	if len(s.Phases) == 0 {
@@ -92,8 +86,14 @@ func (s *Scenario) Check() error {
 		if err := s.Phases[i].check(seen); err != nil {
 			fail("phase %q: %w", s.Phases[i].Name, err)
 		}
-		if s.Phases[i].Cost > 1 && s.costHeader() == "" {
+		if s.Phases[i].Cost > 1 && !s.costs() {
 			fail("phase %q: a cost of %d, and no limit says in which header a request states its cost: add cost-header: X-Cost to it", s.Phases[i].Name, s.Phases[i].Cost)
+		}
+		for _, l := range s.Limits {
+			if err := s.Phases[i].Vary.fits(l.Key); err != nil {
+				fail("phase %q: %w", s.Phases[i].Name, err)
+				break
+			}
 		}
 		if s.Phases[i].Attack != TacticNone {
 			if _, err := s.attacked(); err != nil {
@@ -104,13 +104,8 @@ func (s *Scenario) Check() error {
 	return errors.Join(errs...)
 }
 
-// costHeader is the header that says what a request costs; empty: each costs one token.
-func (s *Scenario) costHeader() string {
-	if len(s.Limits) == 0 {
-		return ""
-	}
-	return s.Limits[0].CostHeader
-}
+// costs reports whether a request can say that it asks for several tokens.
+func (s *Scenario) costs() bool { return len(s.Limits) > 0 && s.Limits[0].HasCosts() }
 
 // attacked is the limit whose edges an attack looks for: of several the one
 // whose tokens come slowest, since the others only hold it back.
@@ -160,6 +155,14 @@ func (p *Phase) check(seen map[string]bool) error {
 		return errors.New("cost is that of the requests of a volley or a pace: an attack asks for one token at a time")
 	case p.Cost < 0:
 		return fmt.Errorf("cost %d: give 1 or more", p.Cost)
+	case p.Tries < 0 || p.Tries > mostTries:
+		return fmt.Errorf("tries %d: give 1 to %d", p.Tries, mostTries)
+	case p.Tries > 0 && !p.Retry.comesBack():
+		return errors.New("tries is how often a refused request comes back: add retry: obey, or another that does")
+	case !p.Vary.None() && (fires == 0 || p.Attack != TacticNone):
+		return errors.New("vary is of the requests of a volley or a pace")
+	case p.Vary.Part == PartConnection && (p.Apart || p.Volley > 0):
+		return errors.New("vary: connections: takes some in turn, and needs a pace; connections: each is a connection for each request, as in a volley")
 	case p.Attack != TacticNone && p.Apart:
 		return errors.New("attack and connections: each exclude each other: an attack has no time to open them")
 	case p.Pace.Count > 0 && p.Count < 1:
@@ -169,9 +172,15 @@ func (p *Phase) check(seen map[string]bool) error {
 	case fires > 0 && p.Keys.Of == "" && p.Keys.Fresh < 1:
 		return errors.New("it is fired on no key")
 	}
+	if err := p.Vary.check(seen); err != nil {
+		return err
+	}
 	seen[p.Name] = true
 	return nil
 }
+
+// mostTries keeps what a refused request may come to within what can be planned.
+const mostTries = 100
 
 // fires reports whether requests are sent.
 func (p *Phase) fires() bool { return p.Volley > 0 || p.Pace.Count > 0 || p.Attack != TacticNone }

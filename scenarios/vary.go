@@ -124,12 +124,14 @@ func (v Vary) fits(k Key) error {
 }
 
 // ParseSame reads a part of a request that makes no difference to a limit:
-// header:NAME, query:NAME, cookie:NAME, path:/A,/B or method:A,B; what stands for
-// a value may hold {n}.
+// header:NAME, query:NAME, cookie:NAME, path:/A,/B, method:A,B or connections; a
+// path may hold {n}.
 func ParseSame(s string) (Vary, error) {
 	part, rest, _ := strings.Cut(s, ":")
 	v := Vary{Part: Part(part)}
 	switch {
+	case s == string(PartConnection):
+		return v, nil
 	case v.Part.named():
 		v.Name = rest
 	case v.Part == PartPath, v.Part == PartMethod:
@@ -138,7 +140,7 @@ func ParseSame(s string) (Vary, error) {
 			return v, fmt.Errorf("%q is one %s: give several, by comma, or one with {n} in it", s, part)
 		}
 	default:
-		return v, fmt.Errorf("%q is no part of a request: write header:NAME, query:NAME, cookie:NAME, path:/A,/B or method:A,B", s)
+		return v, fmt.Errorf("%q is no part of a request: write header:NAME, query:NAME, cookie:NAME, path:/A,/B, method:A,B or connections", s)
 	}
 	if err := v.check(nil); err != nil {
 		return v, fmt.Errorf("%q: %w", s, err)

@@ -35,6 +35,9 @@ func (s *Scenario) YAML() []byte {
 	if s.LateBy != 0 {
 		w.line("retry-after: {late-by: %v}", s.LateBy)
 	}
+	if s.Draft != 0 {
+		w.line("headers: {draft: %d}", s.Draft)
+	}
 	w.line("seed: %d", s.Seed)
 	return []byte(w.String())
 }
@@ -90,6 +93,7 @@ func (w *writer) limit(l Limit) {
 	w.text("    admitted", l.Answers.Admitted.String())
 	w.text("    limited", l.Answers.Limited.String())
 	w.text("    cost-header", l.CostHeader)
+	w.text("    cost-body", l.CostBody)
 	w.line("    slack: {quantum: %v, over: %s, under: %s}", l.Slack.Quantum, percent(l.Slack.Over), percent(l.Slack.Under))
 }
 
@@ -118,14 +122,55 @@ func (p *Phase) flow() string {
 	case p.Keys.Fresh != 1:
 		add(p.fires(), "keys: %d", p.Keys.Fresh)
 	}
-	add(p.Retry == RetryObey, "retry: obey")
+	add(p.Retry != RetryNone, "retry: %v", p.Retry)
+	add(p.Tries != 0, "tries: %d", p.Tries)
+	add(!p.Vary.None(), "vary: %s", p.Vary.flow())
 	add(p.Apart, "connections: each")
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// flow is what is varied, on one line.
+func (v Vary) flow() string {
+	var parts []string
+	var values []string
+	for _, s := range v.Values {
+		values = append(values, strconv.Quote(s))
+	}
+	list := "[" + strings.Join(values, ", ") + "]"
+	switch v.Part {
+	case PartHeader, PartQuery, PartCookie:
+		if parts = []string{string(v.Part) + ": " + strconv.Quote(v.Name)}; len(values) > 0 {
+			parts = append(parts, "value: "+list)
+		}
+	case PartConnection:
+		parts = []string{fmt.Sprintf("connections: %d", v.Connections)}
+	case PartAddress:
+		parts = []string{"address: within"}
+	default:
+		parts = []string{string(v.Part) + ": " + list}
+	}
+	if v.Other != "" {
+		parts = append(parts, "other: "+strconv.Quote(v.Other))
+	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
 // percent is parts per million as ParsePercent reads them.
 func percent(ppm int64) string {
 	return strconv.FormatFloat(float64(ppm)/10_000, 'f', -1, 64) + "%"
+}
+
+// varied is what a shot has of what is varied.
+func (p Plan) varied(s Shot) string {
+	a := p.Ask(s)
+	switch a.Vary.Part {
+	case PartConnection:
+		return strconv.Itoa(a.Line())
+	case PartAddress:
+		return strconv.Itoa(a.Turn)
+	}
+	text := strings.ReplaceAll(a.Vary.Text(a.Turn), "{key}", a.Key)
+	return strings.ReplaceAll(text, "{other}", a.Other)
 }
 
 // String lists the plan, a line each shot, behind what is not a shot: byte for
@@ -146,8 +191,14 @@ func (p Plan) String() string {
 		if s.Cost > 1 {
 			fmt.Fprintf(&w, "\tcost %d", s.Cost)
 		}
-		if s.Retry == RetryObey {
+		if s.Turn > 0 {
+			fmt.Fprintf(&w, "\t%v %s", p.Varied[s.Phase], p.varied(s))
+		}
+		switch {
+		case s.Retry == RetryObey:
 			w.WriteString("\tthen obeys Retry-After")
+		case s.Retry != RetryNone:
+			fmt.Fprintf(&w, "\tthen %v", s.Retry)
 		}
 		w.WriteByte('\n')
 	}

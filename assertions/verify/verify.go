@@ -73,7 +73,7 @@ func (c Check) Run(ctx context.Context) (*report.Report, error) {
 	if err := c.Limit.Check(); err != nil {
 		return nil, err
 	}
-	gun, err := probes.Aim(ctx, probes.Target{URL: c.URL, Request: c.Request, Key: c.Limit.Key, Answers: c.Limit.Answers, Cost: c.Limit.CostHeader, Nonce: "verify"})
+	gun, err := probes.Aim(ctx, probes.Target{URL: c.URL, Request: c.Request, Key: c.Limit.Key, Answers: c.Limit.Answers, Cost: c.Limit.CostHeader, CostBody: c.Limit.CostBody, Nonce: "verify"})
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func (o *check) run(ctx context.Context, c *console, args []string) error {
 	}
 	s := &session{console: c, saving: o.saving, nonce: newNonce(), most: o.aiming.maxRequests}
 	target := probes.Target{Request: request, Key: limit.Key, Answers: limit.Answers, Timeout: o.aiming.timeout,
-		Insecure: o.aiming.insecure, Guard: guard, Nonce: s.nonce, Values: named(given).values, Cost: limit.CostHeader}
+		Insecure: o.aiming.insecure, Guard: guard, Nonce: s.nonce, Values: named(given).values, Cost: limit.CostHeader, CostBody: limit.CostBody}
 	if len(args) == 1 {
 		target.URL = args[0]
 	} else {
@@ -145,7 +145,11 @@ func (o *check) fireAt(ctx context.Context, s *session, target probes.Target, li
 	if preflight.First == results.Limited && s.supply.fresh {
 		s.notes = append(s.notes, fmt.Sprintf("the very first request of a fresh key was refused: perhaps %v is not what the limiter tells clients apart by", limit.Key))
 	}
-	circumstances := library.Circumstances{RTT: preflight.RTT, Keys: len(s.supply.Given), Budget: o.budget, Wanted: wanted, Seed: o.seed}
+	same, err := o.promise.makesNoDifference(limit.Key)
+	if err != nil {
+		return err
+	}
+	circumstances := library.Circumstances{Same: same, RTT: preflight.RTT, Keys: len(s.supply.Given), Budget: o.budget, Wanted: wanted, Seed: o.seed}
 	draw := library.Standard
 	if o.thorough {
 		draw = library.Thorough

@@ -29,7 +29,7 @@ func embed(l *scenarios.Limit, defects []string) (*server.Server, string, error)
 	if err != nil {
 		return nil, "", err
 	}
-	kept := server.Limit{Name: server.DefaultName, Algorithm: m, Key: k, CostHeader: l.CostHeader}
+	kept := server.Limit{Name: server.DefaultName, Algorithm: m, Key: k, CostHeader: l.CostHeader, CostBody: l.CostBody}
 	said := "reference server in this process, " + limit
 	var errs []error
 	for _, d := range defects {

@@ -32,8 +32,8 @@ type judgement struct {
 
 func newJudgement(s *scenarios.Scenario, j judging) (*judgement, error) {
 	judge, err := assertions.New(s.Limits, assertions.Options{
-		Fresh: j.fresh, Tick: j.tick, Strict: j.strict, Wanted: s.Wanted, LateBy: s.LateBy,
-		Checks: s.Checks, NoCauses: j.undiagnosed, Asked: s.Asked(),
+		Fresh: j.fresh, Tick: j.tick, Strict: j.strict, Wanted: s.Wanted, LateBy: s.LateBy, Draft: s.Draft,
+		Checks: s.Checks, NoCauses: j.undiagnosed, Asked: s.Asked(), Phases: s.Phases,
 	})
 	if err != nil {
 		return nil, err

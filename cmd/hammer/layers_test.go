@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"assertions":          {"scenarios", "results", "results/fields"},
 	"assertions/verify":   {"scenarios", "scenarios/library", "probes", "assertions", "results", "results/report"}, // the end of the flow, as cmd is
 	"internal/lab":        {},
-	"cmd/hammer":          {"scenarios", "scenarios/...", "results", "results/...", "probes", "assertions", "cmd/target/..."},
+	"cmd/hammer":          {"scenarios", "scenarios/...", "results", "results/...", "probes", "assertions", "cmd/hammer/score", "cmd/target/..."},
 	"cmd/hammer/score":    {"scenarios", "scenarios/library", "results", "probes", "assertions", "cmd/target/..."},
 	"cmd/target":          {"scenarios", "scenarios/document", "cmd/target/..."},
 	"cmd/target/mode":     {"scenarios", "scenarios/document"},
@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"cmd/target/dialect":  {"scenarios", "cmd/target/mode", "cmd/target/limiter"},
 	"cmd/target/truth":    {},
 	"cmd/target/store":    {"scenarios", "cmd/target/limiter", "cmd/target/clock"},
-	"cmd/target/defect":   {"scenarios", "cmd/target/mode", "cmd/target/limiter", "cmd/target/clock", "cmd/target/store"},
+	"cmd/target/defect":   {"scenarios", "cmd/target/mode", "cmd/target/limiter", "cmd/target/clock", "cmd/target/key", "cmd/target/store"},
 	"cmd/target/server":   {"scenarios", "scenarios/document", "cmd/target/..."},
 	"cmd/target/setup":    {"scenarios/document", "cmd/target/..."},
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ratehammer/ratehammer/assertions"
 	"github.com/ratehammer/ratehammer/results/report"
+	"github.com/ratehammer/ratehammer/scenarios"
 	"github.com/ratehammer/ratehammer/scenarios/library"
 )
 
@@ -60,7 +61,14 @@ func list(c *console, p promise) error {
 		return err
 	}
 	out := listing{Version: report.SchemaVersion}
-	prices := library.Prices(l, library.Circumstances{Wanted: wanted})
+	same, err := p.makesNoDifference(l.Key)
+	if err != nil {
+		return err
+	}
+	if len(same) == 0 && l.Key.Kind != scenarios.KeyNone {
+		same = library.Identity(l.Key)
+	}
+	prices := library.Prices(l, library.Circumstances{Wanted: wanted, Same: same})
 	for _, t := range library.Traps() {
 		if price, ok := prices[t.Name]; ok {
 			out.Scenarios = append(out.Scenarios, trap{entry{t.Name, t.Says}, t.Finds, t.Regular, price.Requests, price.Length.Seconds()})

@@ -104,7 +104,11 @@ func (o *planFlags) scenario(c *console, args []string) (*scenarios.Scenario, er
 	if o.thorough {
 		draw = library.Thorough
 	}
-	s, left := draw(l, library.Circumstances{RTT: o.rtt, Keys: o.keys, Budget: o.budget, Wanted: wanted, Seed: o.seed})
+	same, err := o.promise.makesNoDifference(l.Key)
+	if err != nil {
+		return nil, err
+	}
+	s, left := draw(l, library.Circumstances{Same: same, RTT: o.rtt, Keys: o.keys, Budget: o.budget, Wanted: wanted, Seed: o.seed})
 	for _, n := range omissions(left, o.budget) {
 		c.sayf("%s", n)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ratehammer/ratehammer/probes"
 	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/library"
 )
 
 // promise are the flags that say what the limiter promises.
@@ -23,6 +24,9 @@ type promise struct {
 	over, under, wanted string
 	lateBy              time.Duration
 	costHeader          string
+	costBody            string
+	same                []string
+	identity            bool
 }
 
 func (p *promise) addFlags(f *pflag.FlagSet) {
@@ -31,10 +35,13 @@ func (p *promise) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&p.align, "align", "", "where fixed windows or lumps begin: epoch, start or first-hit (default any)")
 	f.Int64Var(&p.burst, "burst", 0, "requests admitted at once, b")
 	f.StringVar(&p.rate, "rate", "", "requests admitted in the long run, r: 5/s, 100/m, 1/10s; of windows, how many in how long")
-	f.StringVar(&p.key, "key", "header:X-Api-Key", "what clients are told apart by: header:NAME, ip, query:NAME, cookie:NAME or none")
+	f.StringVar(&p.key, "key", "header:X-Api-Key", "what clients are told apart by: header:NAME, ip, xff{trusted=1,ipv6=64}, forwarded, query:NAME, cookie:NAME or none")
 	f.StringVar(&p.admitted, "admitted", "200-399", "answers that admit: statuses, ranges, header:NAME=VALUE; alternatives by comma, both by +")
 	f.StringVar(&p.limited, "limited", "429", "answers that refuse, in the same form; asked before --admitted")
 	f.StringVar(&p.costHeader, "cost-header", "", "request header that says how many tokens a request asks for; without it each asks for one")
+	f.StringVar(&p.costBody, "cost-body", "", "how the body says it instead: array, an array of JSON asks for as many tokens as it has elements, each of them --body")
+	f.StringArrayVar(&p.same, "same", nil, "part of a request that makes no difference to the limit, and is varied to see that: header:NAME, query:NAME, cookie:NAME, path:/A,/B, method:A,B or connections; may be repeated")
+	f.BoolVar(&p.identity, "identity", false, "nothing but the key tells clients apart: vary all whose names can be guessed")
 	f.DurationVar(&p.quantum, "quantum", slack.Quantum, "step of the limiter's clock that is granted")
 	f.StringVar(&p.over, "over", "0.05%", "how much faster than the rate its clock may run")
 	f.StringVar(&p.under, "under", "0.2%", "how much slower its clock and rounding may be")
@@ -67,11 +74,26 @@ func (p *promise) template() (l scenarios.Limit, wanted int64, err error) {
 	if p.lateBy < 0 {
 		errs = append(errs, fmt.Errorf("--late-by %v is negative", p.lateBy))
 	}
-	l.Burst, l.CostHeader = p.burst, p.costHeader
+	l.Burst, l.CostHeader, l.CostBody = p.burst, p.costHeader, p.costBody
 	if p.rate != "" {
 		l.Rate = flagValue(&errs, "rate", p.rate, scenarios.ParseRate)
 	}
 	return l, wanted, errors.Join(errs...)
+}
+
+// makesNoDifference is what is declared to make no difference to a limit.
+func (p *promise) makesNoDifference(k scenarios.Key) (all []scenarios.Vary, err error) {
+	var errs []error
+	for _, text := range p.same {
+		all = append(all, flagValue(&errs, "same", text, scenarios.ParseSame))
+	}
+	if p.identity {
+		all = append(all, library.Identity(k)...)
+	}
+	if len(all) > 0 && k.Kind == scenarios.KeyNone {
+		errs = append(errs, errors.New("--same and --key none exclude each other: with none there are no clients to tell apart"))
+	}
+	return all, errors.Join(errs...)
 }
 
 // flagValue parses a flag's text and names the flag in the error.

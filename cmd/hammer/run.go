@@ -76,7 +76,7 @@ func (o *runFlags) fireAt(ctx context.Context, c *console, s *scenarios.Scenario
 	ses := &session{console: c, saving: o.saving, scenario: s, nonce: newNonce(), most: o.aiming.maxRequests}
 	var err error
 	ses.gun, err = probes.Aim(ctx, probes.Target{URL: s.Target, Request: s.Request, Key: l.Key, Answers: l.Answers,
-		Timeout: s.Timeout, Insecure: o.aiming.insecure, Guard: guard, Nonce: ses.nonce, Values: named(given).values, Cost: l.CostHeader})
+		Timeout: s.Timeout, Insecure: o.aiming.insecure, Guard: guard, Nonce: ses.nonce, Values: named(given).values, Cost: l.CostHeader, CostBody: l.CostBody})
 	if err != nil {
 		return err
 	}

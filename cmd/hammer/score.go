@@ -34,7 +34,8 @@ func newScore(c *console) *cobra.Command {
 twin, and with every algorithm as it should be, in virtual time over simulated
 networks with round trips of 0.4 and 20 ms, delays and losses, and prints how
 often each was called broken. A defect should always be, at least by the thorough
-scenario; what is right never.
+scenario, which is told that nothing but the key tells clients apart (--identity);
+what is right never.
 
 ` + exitCodes,
 		Example: `  hammer score

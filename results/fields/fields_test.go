@@ -181,3 +181,12 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkRead(b *testing.B) {
+	h := results.Hit{Outcome: results.Limited, RetryAfter: "1", Date: "Sun, 01 Mar 2026 12:00:00 GMT",
+		Headers: "cache-control: no-store\nratelimit: \"default\";r=0;t=1\nratelimit-policy: \"default\";q=10;w=2\nx-ratelimit-limit: 10\nx-ratelimit-remaining: 0\nx-ratelimit-reset: 1772366402"}
+	b.ReportAllocs()
+	for b.Loop() {
+		Read(&h)
+	}
+}

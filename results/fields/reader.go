@@ -2,7 +2,6 @@ package fields
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -42,12 +41,10 @@ func (r *reader) note(format string, args ...any) {
 	r.answer.Notes = append(r.answer.Notes, fmt.Sprintf(format, args...))
 }
 
-// words are the last parts of a field's name that say what its value is, the
-// longer before the shorter.
-var words = []string{"replenish-rate", "burst-capacity", "requested-tokens", "reset-after", "resettime", "remaining", "observed", "limit", "used", "reset"}
-
-// asides are parts of names that tell of a limit in words.
-var asides = []string{"resource", "bucket", "scope", "global", "name", "reason"}
+// words are the parts of a field's name that say what its value is, the longer
+// before the shorter; the last ones tell of a limit in words.
+var words = []string{"replenish-rate", "burst-capacity", "requested-tokens", "reset-after", "resettime", "remaining", "observed", "limit", "used", "reset",
+	"resource", "bucket", "scope", "global", "name", "reason"}
 
 // line reads one line of a header. Structured fields are put together first.
 func (r *reader) line(name, value string) {
@@ -80,15 +77,15 @@ func (r *reader) field(name, prefix, rest, value string) {
 	case "x-":
 		g.dialect = XFields
 	}
-	for _, w := range slices.Concat(words, asides) {
-		before, endsSo := strings.CutSuffix(rest, "-"+w)
-		behind, beginsSo := strings.CutPrefix(rest, w+"-")
+	for _, w := range words {
+		behind, beginsSo := strings.CutPrefix(rest, w)
+		before, endsSo := strings.CutSuffix(rest, w)
 		switch {
 		case rest == w:
-		case beginsSo:
-			g.name = behind
-		case endsSo:
-			g.name = before
+		case beginsSo && behind[0] == '-':
+			g.name = behind[1:]
+		case endsSo && before[len(before)-1] == '-':
+			g.name = before[:len(before)-1]
 		default:
 			continue
 		}

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ratehammer/ratehammer/scenarios"
@@ -10,6 +11,9 @@ import (
 // were not used: what was an accident of the moment does not happen again. Their
 // Rest is since the first one's beginning.
 func again(phases []scenarios.Phase) experiment {
+	phases = slices.DeleteFunc(slices.Clone(phases), func(p scenarios.Phase) bool {
+		return p.Vary.Other != "" // the key that it speaks of is none of theirs
+	})
 	return experiment{decides: []Doubt{Recurs}, Trap: Trap{
 		Name: "again", Says: "the requests that broke the promise once more, on keys that were not used before",
 		Keys: 1, Asks: func(scenarios.Limit) bool { return len(phases) > 0 },
@@ -38,8 +42,8 @@ func lasting(d *design, p scenarios.Phase) (t time.Duration) {
 		a := scenarios.Attack{Tactic: p.Attack, Rounds: max(p.Rounds, 1), Size: d.size, Token: d.token}
 		t = a.Longest()
 	}
-	if p.Retry == scenarios.RetryObey {
-		t = longer(t, d.limit.Longest()+2*time.Second)
+	for range p.Returns() {
+		t = longer(t, d.limit.Longest()*3/2+2*time.Second)
 	}
 	return t
 }

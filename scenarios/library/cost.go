@@ -57,9 +57,9 @@ func cost() Trap {
 	}
 }
 
-// hasCosts: the promise says in which header a request asks for several tokens,
+// hasCosts: the promise says how a request asks for several tokens,
 // and there are enough to ask for a part of them.
 func hasCosts(l scenarios.Limit) bool {
 	has, _ := l.Contract.Numbers()
-	return l.CostHeader != "" && has.Costs && l.Size() >= 4
+	return l.HasCosts() && has.Costs && l.Size() >= 4
 }

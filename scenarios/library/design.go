@@ -15,6 +15,7 @@ type Circumstances struct {
 	Budget time.Duration // how long the run may take; 0: as long as the promise needs
 	Wanted int64         // error in the rate that must be seen, in parts per million; 0: DefaultWanted
 	Seed   uint64
+	Same   []scenarios.Vary // what makes no difference to the limit, as was declared
 }
 
 // DefaultWanted is the error in the rate that a check must be able to see: 1 %.
@@ -64,9 +65,7 @@ func (d *design) price(t track) (p Price) {
 		}
 		keys[ph.Name] = n
 		each := ph.Volley + ph.Count
-		if ph.Retry == scenarios.RetryObey {
-			each *= 2
-		}
+		each *= 1 + ph.Returns()
 		p.Requests += n * each
 		if ph.Attack != scenarios.TacticNone {
 			for turn := range n {

@@ -22,7 +22,10 @@ type Omission struct {
 // can be invented the questions are asked side by side, else one after the other
 // with waits for full buckets between them. What does not fit is told.
 func Standard(l scenarios.Limit, c Circumstances) (scenarios.Scenario, []Omission) {
-	return newDesign(l, c).lay("check", slices.DeleteFunc(Traps(), func(t Trap) bool { return !t.Regular }))
+	d := newDesign(l, c)
+	return d.lay("check", slices.DeleteFunc(Traps(), func(t Trap) bool {
+		return !t.Regular && (t.called == nil || !t.called(d))
+	}))
 }
 
 // Thorough is the least set of traps that finds every kind of fault the contract

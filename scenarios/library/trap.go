@@ -29,6 +29,13 @@ const (
 	OpenedEdges   Kind = "windows that a request opens"
 	Forgetful     Kind = "a window that forgets too early or too late"
 	WrongCost     Kind = "costs that are not counted as they are"
+	Spoofed       Kind = "headers by which anybody chooses whose budget is spent"
+	Invented      Kind = "values that callers make up and that have budgets of their own"
+	Spelling      Kind = "spellings of a path that have budgets of their own"
+	PerMethod     Kind = "methods that have budgets of their own"
+	PerAddress    Kind = "addresses of one client that have budgets of their own"
+	PerConnection Kind = "budgets that belong to connections"
+	Herd          Kind = "clients that are all sent back at the same moment"
 	CostlyTooMuch Kind = "tokens that are lost to a cost too large to be had"
 )
 
@@ -42,11 +49,13 @@ type Trap struct {
 	unfit   func(*design) (why string) // what it lacks under the circumstances, that no time would bring; nil, or empty: nothing
 	phases  func(*design) track        // what is fired
 	Regular bool                       // part of the standard scenario
+	called  func(*design) bool         // whether what was declared calls for it, so that it is part of the standard scenario as well; nil: nothing does
 }
 
 // Traps are all of them, the most telling first.
 func Traps() []Trap {
-	return []Trap{volley(), pressure(), obey(), rest(), twins(), below(), above(), idle(), edge(), pilot(), halves(), trials(), long(), cost()}
+	return []Trap{volley(), pressure(), obey(), rest(), twins(), below(), above(), idle(), edge(), pilot(), halves(), trials(), long(), cost(), bracket(),
+		spoof(), invented(), spellings(), methods(), ladder(), grid(), herd()}
 }
 
 // track is a trap that is fitted to a limit: phases that follow each other. Rest

@@ -84,14 +84,14 @@ func shown(o defect.On, defects ...string) (Subject, error) {
 	var r reader
 	text := cmp.Or(o.Key, defaultKey)
 	k := r.key(text)
-	l := server.Limit{Name: server.DefaultName, Algorithm: r.mode(cmp.Or(o.Limit, server.DefaultLimit)), Key: k, CostHeader: o.CostHeader}
+	l := server.Limit{Name: server.DefaultName, Algorithm: r.mode(cmp.Or(o.Limit, server.DefaultLimit)), Key: k, CostHeader: o.CostHeader, CostBody: o.CostBody}
 	for _, d := range defects {
 		l.Defects = append(l.Defects, r.mode(d))
 	}
 	cfg := server.Config{Limits: []server.Limit{l}}
 	rt := server.Route{Limits: []string{l.Name}, Answers: dialect.Settings{RetryAfter: o.RetryAfter}}
 	if o.Beside != "" {
-		cfg.Limits = append(cfg.Limits, server.Limit{Name: "beside", Algorithm: r.mode(o.Beside), Key: k, CostHeader: o.CostHeader})
+		cfg.Limits = append(cfg.Limits, server.Limit{Name: "beside", Algorithm: r.mode(o.Beside), Key: k, CostHeader: o.CostHeader, CostBody: o.CostBody})
 		rt.Limits = append(rt.Limits, "beside")
 	}
 	if o.Mode != "" {
@@ -106,21 +106,23 @@ func shown(o defect.On, defects ...string) (Subject, error) {
 
 // asSeen is what hammer would be told the clients are told apart by.
 func asSeen(text string) scenarios.Key {
-	switch name, _, _ := strings.Cut(text, "{"); name {
-	case "xff":
-		return scenarios.Key{Kind: scenarios.KeyHeader, Name: "X-Forwarded-For"}
-	case "forwarded":
-		return scenarios.Key{Kind: scenarios.KeyHeader, Name: "Forwarded"}
-	case "none", "path":
+	word, _, _ := strings.Cut(text, "{")
+	if word == "none" || word == "path" {
 		return scenarios.Key{}
-	default:
-		k, err := scenarios.ParseKey(text)
-		if err != nil {
-			k, _ = scenarios.ParseKey(name) // with settings of the server's own
-		}
-		return k
 	}
+	k, err := scenarios.ParseKey(text)
+	if err != nil {
+		k, _ = scenarios.ParseKey(word) // with settings of the server's own
+	}
+	if k.Trusted > 0 && k.IPv6 == 0 {
+		k.IPv6 = serverPrefix
+	}
+	return k
 }
+
+// serverPrefix is by how many bits of an IPv6 address the reference server tells
+// clients apart, unless it was told otherwise.
+const serverPrefix = 64
 
 // reader keeps the first error of texts that are in the program.
 type reader struct{ err error }

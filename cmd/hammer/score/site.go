@@ -20,7 +20,7 @@ type site struct {
 }
 
 func (s *site) Arrive(r virtual.Request, reply func(int64, virtual.Answer)) {
-	request, err := s.gun.Incoming(context.Background(), r.Key, r.Cost, r.Conn)
+	request, err := s.gun.Incoming(context.Background(), r.Ask, r.Conn)
 	if err != nil {
 		s.err = err
 		reply(r.At, virtual.Answer{Status: http.StatusInternalServerError})

@@ -28,8 +28,10 @@ type Subject struct {
 // Trial is how a subject is looked at.
 type Trial struct {
 	Network  virtual.Network
-	Thorough bool   // with the thorough scenario instead of the standard one
-	Seed     uint64 // of everything that is left to chance
+	Thorough bool             // with the thorough scenario instead of the standard one
+	Identity bool             // with the word that nothing but the key tells clients apart
+	Same     []scenarios.Vary // what else makes no difference
+	Seed     uint64           // of everything that is left to chance
 }
 
 // Outcome is what came of a trial.
@@ -52,9 +54,16 @@ func Run(s Subject, t Trial) (Outcome, error) {
 		return Outcome{}, err
 	}
 	limits := promised(sim, s.Key)
+	for i := range limits { // how a request says what it costs is part of the promise
+		for _, l := range s.Config.Limits {
+			if l.Name == limits[i].Name {
+				limits[i].CostHeader, limits[i].CostBody = l.CostHeader, l.CostBody
+			}
+		}
+	}
 	limit := limits[0]
 	gun, err := probes.Aim(context.Background(), probes.Target{URL: "http://127.0.0.1:1/", Key: s.Key, Answers: limit.Answers,
-		Cost: limit.CostHeader, Nonce: fmt.Sprint("s", t.Seed)})
+		Cost: limit.CostHeader, CostBody: limit.CostBody, Nonce: fmt.Sprint("s", t.Seed)})
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -63,7 +72,11 @@ func Run(s Subject, t Trial) (Outcome, error) {
 	if t.Thorough {
 		draw = library.Thorough
 	}
-	sc, _ := draw(limit, library.Circumstances{RTT: 2 * t.Network.OneWay, Seed: t.Seed, Budget: 5 * time.Minute})
+	same := slices.Clone(t.Same)
+	if t.Identity && s.Key.Kind != scenarios.KeyNone {
+		same = append(same, library.Identity(s.Key)...)
+	}
+	sc, _ := draw(limit, library.Circumstances{Same: same, RTT: 2 * t.Network.OneWay, Seed: t.Seed, Budget: 5 * time.Minute})
 	sc.Limits = limits
 	plan, err := sc.Plan(scenarios.Supply{})
 	if err != nil {
@@ -88,7 +101,7 @@ func promised(sim *server.Sim, key scenarios.Key) (all []scenarios.Limit) {
 }
 
 func judge(sc scenarios.Scenario, blocks []results.Block) (Outcome, error) {
-	j, err := assertions.New(sc.Limits, assertions.Options{Fresh: true, Wanted: sc.Wanted, NoCauses: true})
+	j, err := assertions.New(sc.Limits, assertions.Options{Fresh: true, Wanted: sc.Wanted, NoCauses: true, Phases: sc.Phases})
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -286,3 +286,27 @@ func through(h http.Handler, key string) int {
 	h.ServeHTTP(w, request("GET", "/", key, ""))
 	return w.Code
 }
+
+// What a reload has carried over is in the file, and under the new terms.
+func TestReloadThenRestart(t *testing.T) {
+	store := "memory{persist=" + filepath.Join(t.TempDir(), "states") + "}"
+	limit := "token-bucket{burst=10,rate=1/1h}"
+	config := func() Config {
+		return Config{Limits: []Limit{{Algorithm: parse(t, limit), Key: parseKey(t, "header:X-Api-Key"), Store: parse(t, store)}}}
+	}
+	cfg := config()
+	cfg.Reread = func([]byte) (Config, error) { return config(), nil }
+	s := simulate(t, cfg)
+	defer s.server.Close()
+	s.admitted(1, 0, "a", 4)
+	limit = "token-bucket{burst=8,rate=2/1h}"
+	s.Admin(0, "POST", "/reload", "")
+	s.admitted(1, 0, "a", 1)
+	s.Admin(0, "POST", "/restart?how=hard", "")
+	if got := s.admitted(1, 0, "a", 20); got != 5 {
+		t.Errorf("got %d, want 10 - 4 - 1", got)
+	}
+	if got := s.admitted(1, time.Hour, "a", 20); got != 2 {
+		t.Errorf("an hour later got %d, want 2", got)
+	}
+}

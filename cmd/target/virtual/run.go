@@ -20,7 +20,8 @@ type Request struct {
 	At   int64 // nanoseconds since the run's start, on the client's clock; never falls
 	Key  string
 	Cost int64
-	Conn int32 // number of the connection it comes on, from 1
+	Conn int32         // number of the connection it comes on, from 1
+	Ask  scenarios.Ask // what it is made of, its key and cost included
 }
 
 // Answer is what a server says, and when.
@@ -141,6 +142,14 @@ type runner struct {
 	moments  moments
 	hits     []results.Hit
 	seq      int64
+	quit     map[[2]int32]int64 // by phase and key: when a client gave up
+	owned    map[own]int32
+}
+
+// own is one of the connections that a key has to itself.
+type own struct {
+	key int32
+	n   int
 }
 
 // arrival is a request on its way to the server.
@@ -189,8 +198,12 @@ func (r *runner) way(rng *rand.Rand) int64 {
 }
 
 func (r *runner) arrive(a arrival) {
-	conn, fresh := r.lines.take(a.sent, a.shot.Volley != 0 || a.shot.Apart)
-	r.site.Arrive(Request{At: a.at, Key: r.plan.Keys[a.shot.Key], Cost: a.shot.Cost, Conn: conn}, func(at int64, ans Answer) {
+	if r.gone(a) {
+		return
+	}
+	ask := r.plan.Ask(a.shot)
+	conn, fresh := r.connection(a, ask)
+	r.site.Arrive(Request{At: a.at, Key: ask.Key, Cost: ask.Cost, Conn: conn, Ask: ask}, func(at int64, ans Answer) {
 		r.answer(a, conn, fresh, at, ans)
 	})
 }
@@ -208,7 +221,7 @@ func (r *runner) answer(a arrival, conn int32, fresh bool, at int64, ans Answer)
 		r.record(a, h)
 		return
 	}
-	if a.shot.Volley == 0 && !a.shot.Apart {
+	if a.shot.Volley == 0 && !a.shot.Apart && r.plan.Ask(a.shot).Line() == 0 {
 		r.lines.put(conn, h.First)
 	}
 	h.Done, h.Status, h.RetryAfter, h.Date, h.Headers = h.First, int32(ans.Status), ans.RetryAfter, ans.Date, ans.Headers
@@ -237,14 +250,51 @@ func outcome(a scenarios.Answers, status int) results.Outcome {
 	return results.Other
 }
 
-// follow sends a refused request again that obeys Retry-After.
+// follow sends a refused request again, if its client comes back.
 func (r *runner) follow(s scenarios.Shot, h results.Hit) {
+	if h.Outcome != results.Limited {
+		return
+	}
+	if at := [2]int32{s.Phase, s.Key}; s.Retry == scenarios.RetryGiveUp && r.quit[at] == 0 {
+		if r.quit == nil {
+			r.quit = map[[2]int32]int64{}
+		}
+		r.quit[at] = h.First
+	}
 	asks := h.Asks()
-	wait := max(asks.Wait, 0)
-	if s.Retry != scenarios.RetryObey || h.Outcome != results.Limited || !asks.Readable() || wait > s.Patience {
+	again, full, ok := s.Again(h.First, asks.Wait, asks.Readable(), r.client.Slack)
+	if !ok {
 		return
 	}
 	r.seq++
-	s.Seq, s.Retry, s.At = r.seq, scenarios.RetryNone, h.First+int64(wait+r.client.Slack.Grace(wait))
-	r.send(arrival{shot: s, obey: h.Seq}, r.rng)
+	again.Seq = r.seq
+	a := arrival{shot: again}
+	if full {
+		a.obey = h.Seq
+	}
+	r.send(a, r.rng)
+}
+
+// gone reports whether a request is not sent, since its client had given up.
+func (r *runner) gone(a arrival) bool {
+	since, quit := r.quit[[2]int32{a.shot.Phase, a.shot.Key}]
+	return quit && a.shot.Retry == scenarios.RetryGiveUp && a.sent >= since
+}
+
+// connection is the one that a request takes.
+func (r *runner) connection(a arrival, ask scenarios.Ask) (conn int32, fresh bool) {
+	n := ask.Line()
+	if n == 0 {
+		return r.lines.take(a.sent, a.shot.Volley != 0 || a.shot.Apart)
+	}
+	conn, used := r.owned[own{a.shot.Key, n}]
+	if !used {
+		if r.owned == nil {
+			r.owned = map[own]int32{}
+		}
+		r.lines.opened++
+		conn = r.lines.opened
+		r.owned[own{a.shot.Key, n}] = conn
+	}
+	return conn, !used
 }
