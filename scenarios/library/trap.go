@@ -18,9 +18,12 @@ const (
 	Drift         Kind = "a rate that drifts by less than a hundredth"
 	Lumpy         Kind = "what comes back in lumps"
 	CostlyRefusal Kind = "refusals that cost"
+	CostlyCrowd   Kind = "refusals at once that cost"
+	RareCrowd     Kind = "refusals at once that cost now and then"
 	Lockout       Kind = "clocks that step, and lock out or let through"
 	StaleRefill   Kind = "what should come back at rest and is lost"
 	Overfull      Kind = "more than all after a long rest"
+	Evicted       Kind = "clients who have spent and are forgotten to make room"
 	Shared        Kind = "keys that share a budget"
 	TooStrict     Kind = "refusals of who stays inside the rate"
 	TooLax        Kind = "who is just above the rate and never refused"
@@ -54,7 +57,7 @@ type Trap struct {
 
 // Traps are all of them, the most telling first.
 func Traps() []Trap {
-	return []Trap{volley(), pressure(), obey(), rest(), twins(), below(), above(), idle(), edge(), pilot(), halves(), trials(), long(), cost(), bracket(),
+	return []Trap{volley(), pressure(), crush(), obey(), rest(), twins(), below(), above(), idle(), edge(), pilot(), halves(), trials(), throng(), long(), evicted(), cost(), bracket(),
 		spoof(), invented(), spellings(), methods(), ladder(), grid(), herd()}
 }
 

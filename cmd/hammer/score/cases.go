@@ -101,7 +101,18 @@ func shown(o defect.On, defects ...string) (Subject, error) {
 		rt.Answers.Fields = strings.Split(o.Fields, ",")
 	}
 	cfg.Routes = []server.Route{rt}
-	return Subject{Config: cfg, Key: asSeen(text)}, r.err
+	return Subject{Config: cfg, Key: asSeen(text), Align: alignOf(l.Algorithm)}, r.err
+}
+
+// alignOf is what a user would say of the windows that the promise speaks of: that
+// each key opens its own is part of it, where a common grid lies is not known.
+func alignOf(m mode.Mode) scenarios.Align {
+	for _, s := range m.Settings {
+		if s.Key == "align" && s.Value == string(scenarios.AlignFirstHit) {
+			return scenarios.AlignFirstHit
+		}
+	}
+	return ""
 }
 
 // asSeen is what hammer would be told the clients are told apart by.

@@ -108,6 +108,7 @@ func TestRightHeadersAreNotAccused(t *testing.T) {
 	limits := [][]string{
 		{"token-bucket{burst=10,rate=5/1s}"},
 		{"gcra{burst=20,rate=1/1s}"},
+		{"meter{burst=10,rate=5/1s}"},
 		{"token-bucket{burst=3,rate=7/10s}"},
 		{"nginx{burst=5,rate=10/s,nodelay}"},
 		{"lumps{burst=10,rate=5/1s}"},
@@ -116,15 +117,13 @@ func TestRightHeadersAreNotAccused(t *testing.T) {
 		{"fixed-window{rate=10/2s,align=first-hit}"},
 		{"sliding-log{rate=10/2s}"},
 		{"sliding-counter{rate=10/2s,test=le}"},
+		{"sliding-counter{rate=10/2s,test=lt}"},
 		{"queue{burst=5,rate=10/1s}"},
 		{"concurrency{burst=4}"},
 		{"token-bucket{burst=10,rate=5/1s}", "fixed-window{rate=30/10s}"},
 		{"sliding-log{rate=6/1s}", "token-bucket{burst=40,rate=2/1s}"},
 	}
 	seeds, from := uint64(1), uint64(0)
-	if !testing.Short() {
-		seeds = 2
-	}
 	if many := os.Getenv("RATEHAMMER_SEEDS"); many != "" { // such as 8, for a longer look
 		n, err := strconv.ParseUint(many, 10, 64)
 		if err != nil {

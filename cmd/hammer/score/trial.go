@@ -5,6 +5,7 @@
 package score
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,8 +22,9 @@ import (
 
 // Subject is a server to be judged.
 type Subject struct {
-	Config server.Config // its Seed is set by the trial
-	Key    scenarios.Key // what hammer tells clients apart by
+	Config server.Config   // its Seed is set by the trial
+	Key    scenarios.Key   // what hammer tells clients apart by
+	Align  scenarios.Align // of the first limit's windows; empty: not said
 }
 
 // Trial is how a subject is looked at.
@@ -61,7 +63,8 @@ func Run(s Subject, t Trial) (Outcome, error) {
 			}
 		}
 	}
-	limit := limits[0]
+	limits[0].Align = s.Align
+	limit := largest(limits)
 	gun, err := probes.Aim(context.Background(), probes.Target{URL: "http://127.0.0.1:1/", Key: s.Key, Answers: limit.Answers,
 		Cost: limit.CostHeader, CostBody: limit.CostBody, Nonce: fmt.Sprint("s", t.Seed)})
 	if err != nil {
@@ -88,6 +91,12 @@ func Run(s Subject, t Trial) (Outcome, error) {
 		return Outcome{}, at.err
 	}
 	return judge(sc, blocks)
+}
+
+// largest is the limit that a scenario is fitted to: what is a volley for it is one
+// for the others.
+func largest(limits []scenarios.Limit) scenarios.Limit {
+	return slices.MaxFunc(limits, func(a, b scenarios.Limit) int { return cmp.Compare(a.Size(), b.Size()) })
 }
 
 // promised is what the server promises, with what hammer grants by itself.
