@@ -46,6 +46,7 @@ type listed struct {
 	Rows     []string `json:"rows"`
 	Example  string   `json:"example"`
 	Serve    string   `json:"serve"` // the command line that shows it
+	Deeds    []string `json:"deeds"` // what has to be posted to the admin side for it to show
 	Wrong    string   `json:"wrong"` // path with target serve --all
 	Right    string   `json:"right"` // path of its clean twin
 	Reports  []string `json:"reports"`
@@ -66,7 +67,7 @@ type listedTrap struct {
 func entries() (all []listed) {
 	for _, e := range defect.Catalogue() {
 		all = append(all, listed{
-			Name: e.Name, Settings: e.Settings, Text: e.Text, Rows: append([]string{}, e.Rows...), Example: e.Example, Serve: serveLine(e),
+			Name: e.Name, Settings: e.Settings, Text: e.Text, Rows: append([]string{}, e.Rows...), Example: e.Example, Serve: serveLine(e), Deeds: append([]string{}, e.On.Deeds...),
 			Wrong: defectsPath + e.Name + "/wrong", Right: defectsPath + e.Name + "/right", Reports: append([]string{}, e.Reports...),
 		})
 	}
@@ -97,6 +98,9 @@ func serveLine(e defect.Entry) string {
 	flag("cost-header", on.CostHeader)
 	flag("cost-body", on.CostBody)
 	flag("store", on.Store)
+	if on.Keeps {
+		flag("store", "memory{persist=states.jsonl}")
+	}
 	flag("mode", on.Mode)
 	flag("retry-after", on.RetryAfter)
 	flag("fields", on.Fields)
@@ -124,6 +128,9 @@ func catalogue() string {
 			grammar += "{" + e.Settings + "}"
 		}
 		fmt.Fprintf(&b, "\n%s  %s\n  %s\n  see it: %s\n", strings.Join(e.Rows, " "), grammar, e.Text, e.Serve)
+		for _, deed := range e.Deeds {
+			fmt.Fprintf(&b, "  then:   curl -X POST http://127.0.0.1:9090%s   # the admin side, with --admin 127.0.0.1:9090\n", deed)
+		}
 		writeReports(&b, e.Reports)
 	}
 	b.WriteString("\nTraps (target serve --all): right, though they look wrong:\n")

@@ -68,7 +68,7 @@ func Cases() ([]Case, error) {
 // on is where a defect is seen, in words that can be put together.
 func on(o defect.On) []string {
 	words := []string{cmp.Or(o.Limit, server.DefaultLimit), cmp.Or(o.Key, defaultKey)}
-	for _, w := range []string{o.Beside, o.CostHeader, o.CostBody, o.Mode, o.RetryAfter, o.Fields} {
+	for _, w := range []string{o.Beside, o.CostHeader, o.CostBody, o.Mode, o.RetryAfter, o.Fields, o.Store, strings.Join(o.Deeds, " ")} {
 		if w != "" {
 			words = append(words, w)
 		}
@@ -85,6 +85,9 @@ func shown(o defect.On, defects ...string) (Subject, error) {
 	text := cmp.Or(o.Key, defaultKey)
 	k := r.key(text)
 	l := server.Limit{Name: server.DefaultName, Algorithm: r.mode(cmp.Or(o.Limit, server.DefaultLimit)), Key: k, CostHeader: o.CostHeader, CostBody: o.CostBody}
+	if o.Store != "" {
+		l.Store = r.mode(o.Store)
+	}
 	for _, d := range defects {
 		l.Defects = append(l.Defects, r.mode(d))
 	}
@@ -101,7 +104,7 @@ func shown(o defect.On, defects ...string) (Subject, error) {
 		rt.Answers.Fields = strings.Split(o.Fields, ",")
 	}
 	cfg.Routes = []server.Route{rt}
-	return Subject{Config: cfg, Key: asSeen(text), Align: alignOf(l.Algorithm)}, r.err
+	return Subject{Config: cfg, Key: asSeen(text), Align: alignOf(l.Algorithm), Deeds: o.Deeds, Keeps: o.Keeps}, r.err
 }
 
 // alignOf is what a user would say of the windows that the promise speaks of: that

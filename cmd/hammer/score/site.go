@@ -2,6 +2,7 @@ package score
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -16,7 +17,11 @@ import (
 type site struct {
 	sim *server.Sim
 	gun *probes.Gun
-	err error // that made a request impossible
+	err error // that made a request impossible, or a deed
+
+	deeds []string // that are still to come, of the admin side
+	every int64    // nanoseconds from one to the next
+	due   int64    // the next one's moment
 }
 
 func (s *site) Arrive(r virtual.Request, reply func(int64, virtual.Answer)) {
@@ -35,7 +40,19 @@ func (s *site) Arrive(r virtual.Request, reply func(int64, virtual.Answer)) {
 
 func (s *site) Next() (int64, bool) {
 	at, ok := s.sim.Next()
+	if len(s.deeds) > 0 && (!ok || s.due < int64(at)) {
+		return s.due, true
+	}
 	return int64(at), ok
 }
 
-func (s *site) Advance(to int64) { s.sim.Advance(time.Duration(to)) }
+func (s *site) Advance(to int64) {
+	for len(s.deeds) > 0 && s.due <= to {
+		res := s.sim.Admin(time.Duration(s.due), http.MethodPost, s.deeds[0], "")
+		if res == nil || res.StatusCode != http.StatusOK {
+			s.err = fmt.Errorf("POST %s did not go well: %v", s.deeds[0], res)
+		}
+		s.deeds, s.due = s.deeds[1:], s.due+s.every
+	}
+	s.sim.Advance(time.Duration(to))
+}

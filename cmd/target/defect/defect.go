@@ -48,6 +48,9 @@ type On struct {
 	RetryAfter string // form of Retry-After; empty: seconds
 	Fields     string // header fields that tell of the limit; empty: any
 	Store      string // empty: memory
+
+	Deeds []string // what has to happen for it to show: paths of the admin side that are posted to, in their order; nil: nothing
+	Keeps bool     // the store has to be one that outlives the server
 }
 
 // kinds are all defects, in the order in which they are applied: who a client is

@@ -14,7 +14,7 @@ func outage() kind {
 			Text:     "While the store cannot decide everything is admitted (open) or refused (closed), whatever the store is said to do when it is down.",
 		},
 		rows:    []string{"D24"},
-		on:      On{Store: "memory{down=closed}"},
+		on:      On{Store: "memory{down=closed}", Deeds: []string{"/store/cut", "/store/restore"}},
 		reports: []string{"SweetSophia/noosphere issue 242", "Emp1500/Code2Flow PR 11"},
 		stage:   outside,
 		apply: func(p *Parts, r *mode.Reader) error {

@@ -15,7 +15,7 @@ func persistNone() kind {
 		},
 		rows:    []string{"D30"},
 		stage:   outside,
-		on:      On{Limit: "fixed-window{rate=10/1h,align=first-hit}"},
+		on:      On{Limit: "token-bucket{burst=10,rate=1/1m}", Keeps: true, Deeds: []string{"/restart?how=hard", "/restart?how=hard"}},
 		reports: []string{"NVIDIA/nvcf issue 975"},
 		apply: func(p *Parts, r *mode.Reader) error {
 			r.Require(r.Bool("none"), "none", "is the only form")

@@ -18,7 +18,7 @@ func reload() kind {
 		},
 		rows:    []string{"D31", "D32"},
 		stage:   outside,
-		on:      On{Limit: "token-bucket{burst=10,rate=1/1m}"},
+		on:      On{Limit: "token-bucket{burst=10,rate=1/1m}", Deeds: []string{"/reload", "/reload"}},
 		reports: []string{"nuetzliches/hookaido PR 239", "supabase/auth PR 2358", "afreidah/s3-orchestrator issue 84", "golang/go issue 23575", "haproxy/haproxy issue 1497"},
 		apply: func(p *Parts, r *mode.Reader) error {
 			keep, scope := r.Choice("keep", "true", "true", "false"), r.Choice("scope", "all", "none", "new-keys", "rate-only", "inflate")

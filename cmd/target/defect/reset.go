@@ -17,7 +17,7 @@ func reset() kind {
 			Text:     "Reset is a moment since 1970 where the fields are said to count seconds (epoch), seconds where they are said to tell a moment (seconds), or now (zero).",
 		},
 		rows:    []string{"M-reset"},
-		on:      On{Fields: "x-ratelimit"},
+		on:      On{Fields: "ratelimit"},
 		reports: []string{"octokit/plugin-throttling.js issue 599", "alisaifee/flask-limiter PR 56"},
 		stage:   outside,
 		apply: func(p *Parts, r *mode.Reader) error {
