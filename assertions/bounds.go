@@ -31,6 +31,7 @@ type bounds struct {
 	sample  *sample
 	refused int64
 	wrong   int64
+	checks  []string       // that are asked for; empty: all
 	keys    map[int32]bool // on which refusals were wrong
 	worst   wrongRefusal   // the first
 }
@@ -42,8 +43,8 @@ type wrongRefusal struct {
 	limit int // the one that had least to spare
 }
 
-func newBounds(sc *scene, s *sample, limits []scenarios.Limit) *bounds {
-	return &bounds{court: newCourt(sc, limits), sample: s, keys: map[int32]bool{}}
+func newBounds(sc *scene, s *sample, limits []scenarios.Limit, checks []string) *bounds {
+	return &bounds{court: newCourt(sc, limits), sample: s, checks: checks, keys: map[int32]bool{}}
 }
 
 func (b *bounds) check() string { return CheckUpper }
@@ -75,7 +76,7 @@ func (b *bounds) tell() (found []results.Finding) {
 	for i := range b.court.limits {
 		upper := b.upper(i)
 		found = append(found, b.enforced(upper), upper)
-		if w, asked := b.window(i, upper.Status == results.Broken || lower.Status == results.Broken); asked {
+		if w, asked := b.window(i, b.broken(upper) || b.broken(lower)); asked {
 			found = append(found, w)
 		}
 	}
@@ -109,7 +110,7 @@ func (b *bounds) upper(i int) results.Finding {
 		f.Status = results.Kept
 		f.Text = "in no window was more admitted than " + terms(l) + " allow"
 	}
-	f.Proof = fmt.Sprintf("%s %s %s, %s over %s", number(h.got), relation, number(h.allowed), formula(l), duration(f.ToNS-f.FromNS))
+	f.Proof = fmt.Sprintf("%s %s %s, %s over %s", number(h.got), relation, number(h.allowed), h.formula(l), duration(f.ToNS-f.FromNS))
 	if s := l.Slack; s != (scenarios.Slack{}) {
 		f.Proof += fmt.Sprintf(", a clock step of %s and %d ppm granted", duration(int64(s.Quantum)), s.Over)
 	}
@@ -166,13 +167,25 @@ func (b *bounds) tooLittle() results.Finding {
 	return f
 }
 
+// broken reports whether a finding says so and was asked for.
+func (b *bounds) broken(f results.Finding) bool {
+	return f.Status == results.Broken && scenarios.Covers(b.checks, f.Check)
+}
+
+// begins reports whether a contract speaks of periods that begin somewhere.
+func begins(c scenarios.Contract) bool {
+	switch c {
+	case scenarios.FixedWindow, scenarios.SlidingCounter, scenarios.Lumps, scenarios.Quota:
+		return true
+	}
+	return false
+}
+
 // window is the finding about where the windows begin; asked is false where a
 // limit has none. Where a bound is broken already it adds nothing.
 func (b *bounds) window(i int, broken bool) (f results.Finding, asked bool) {
 	l := b.court.limits[i]
-	switch l.Contract {
-	case scenarios.FixedWindow, scenarios.SlidingCounter, scenarios.Lumps, scenarios.Quota:
-	default:
+	if !begins(l.Contract) {
 		return f, false
 	}
 	f = results.Finding{Check: CheckWindow, Limit: l.Name}
@@ -201,6 +214,54 @@ func (b *bounds) noWindows(f *results.Finding, i int) {
 		f.Status = results.Inconclusive
 		f.Text = fmt.Sprintf("none of the algorithms tried that keep %s explains what was admitted and refused: say which it is with --contract", terms(l))
 	}
+	if f.Status == results.Broken && !b.witnessed(f, i) {
+		b.covered(f, i)
+	}
+}
+
+// witnessed fills in a small part of the sample that no beginning explains; false:
+// what speaks against the last of them came later than the sample.
+func (b *bounds) witnessed(f *results.Finding, i int) bool {
+	l := b.court.limits[i]
+	part := b.sample.witness(b.court.limits, i)
+	if part == nil {
+		return false
+	}
+	keys := map[int32]bool{}
+	admitted, refused := int64(0), int64(0)
+	from, to := part.hits[0].from, int64(0)
+	for n := range part.hits {
+		h := &part.hits[n]
+		keys[h.key] = true
+		switch h.outcome {
+		case results.Admitted:
+			admitted++
+		case results.Limited:
+			refused++
+		}
+		if h.outcome == results.Admitted || h.outcome == results.Limited {
+			from, to = min(from, h.from), max(to, h.to)
+		}
+		f.Seqs = append(f.Seqs, h.seq)
+	}
+	f.FromNS, f.ToNS = b.court.clock(from, to)
+	on := fmt.Sprintf("on %d keys", len(keys))
+	if len(keys) == 1 {
+		on = "on one key"
+		f.Key = b.court.name(l, int(part.hits[0].key))
+	}
+	f.Proof = fmt.Sprintf("no phase of 0 to %s explains these requests %s alone: %d admitted, %d refused, a clock step of %s granted",
+		duration(int64(l.Rate.Per)), on, admitted, refused, duration(int64(l.Slack.Quantum)))
+	if l.Align == scenarios.AlignEpoch {
+		f.Proof += "; they begin " + strings.TrimSuffix(b.since1970(i), ",")
+	}
+	return true
+}
+
+// covered fills in refusals and admissions that together speak against each phase
+// of a grid.
+func (b *bounds) covered(f *results.Finding, i int) {
+	l := b.court.limits[i]
 	for _, t := range b.court.all[i] {
 		if t.grid == nil {
 			continue

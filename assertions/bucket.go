@@ -6,6 +6,7 @@ package assertions
 type bucket struct {
 	upper  *staircase // nil: not asked
 	burst  int64      // of upper, in its 1/den token
+	most   int64      // the same in tokens
 	lower  *pessimist // nil: not asked
 	tokens float64    // of lower's bucket, for people
 }
@@ -15,7 +16,7 @@ type bucket struct {
 func newBucket(up tempo, most int64, down tempo, least, at int64, full bool, step int64) *bucket {
 	b := &bucket{}
 	if most > 0 {
-		b.upper, b.burst = &staircase{tempo: up}, up.weigh(most)
+		b.upper, b.burst, b.most = &staircase{tempo: up}, up.weigh(most), most
 	}
 	if least > 0 {
 		p := newPessimist(down, least, at, full, step)
@@ -77,5 +78,5 @@ func (b *bucket) heaviest() heavy {
 	u := b.upper
 	gain := u.gain(u.to - u.from)
 	return heavy{any: true, over: u.load > b.burst, from: u.from, to: u.to,
-		got: u.tokens(u.load + gain), allowed: u.tokens(b.burst + gain)}
+		got: u.tokens(u.load + gain), allowed: u.tokens(b.burst + gain), rule: ruleRate, burst: b.most}
 }

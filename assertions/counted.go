@@ -96,7 +96,7 @@ func (c *counted) admitted(x *brief) {
 	began, _ := c.began(w)
 	elapsed := max(0, min(x.to-began, c.period))
 	if over := c.weigh(now, x.cost, before, c.period-elapsed); over > 0 || over == 0 && c.halves == 0 {
-		c.most = heavy{any: true, over: true, got: float64(now+before) + float64(x.cost), allowed: float64(c.limit), from: began - c.period, to: x.to}
+		c.most = heavy{any: true, over: true, got: float64(now+before) + float64(x.cost), allowed: float64(c.limit), from: began - c.period, to: x.to, rule: ruleWindow, burst: c.limit}
 	}
 }
 

@@ -22,10 +22,11 @@ type herd struct {
 
 // throng are the clients of one phase.
 type throng struct {
-	refused []int64         // ends of first refusals, nanoseconds
-	back    []int64         // when who had been refused left again
-	again   int64           // of these, refused again
-	first   map[int32]int64 // by key, where each is one client: when its refusal had come; -1: it was admitted
+	refused  []int64        // ends of first refusals, nanoseconds
+	back     []int64        // when who had been refused left again
+	again    int64          // of these, refused again
+	admitted int64          // of these, admitted
+	known    map[int32]bool // keys that were asked on, where each is one client
 }
 
 // fewestBack are the clients that are a crowd.
@@ -44,15 +45,16 @@ func (o *herd) hear(events []event) {
 			continue
 		}
 		h := e.f.hit
-		if h.Obeyed == 0 && !o.alone(h.Phase) {
+		obeys, alone := o.obeys(h.Phase), o.alone(h.Phase)
+		if h.Obeyed == 0 && !obeys && !alone {
 			continue
 		}
 		c := o.crowds[h.Phase]
 		if c == nil {
-			c = &throng{first: map[int32]int64{}}
+			c = &throng{known: map[int32]bool{}}
 			o.crowds[h.Phase] = c
 		}
-		c.hear(e.f)
+		c.hear(e.f, h.Obeyed != 0 || alone && !obeys && c.known[e.f.key])
 	}
 }
 
@@ -65,21 +67,32 @@ func (o *herd) alone(phase int32) bool {
 	return p.Returns() > 0 && p.Count+p.Volley == 1
 }
 
-func (c *throng) hear(f *flight) {
-	if len(c.back)+len(c.refused) >= sampleSize {
-		return
+// obeys reports whether a request that came back says so itself.
+func (o *herd) obeys(phase int32) bool {
+	if phase < 0 || int(phase) >= len(o.phases) {
+		return false
 	}
+	p := o.phases[phase].Retry
+	return p == scenarios.RetryObey || p == scenarios.RetryJitterUp
+}
+
+func (c *throng) hear(f *flight, back bool) {
 	limited := f.hit.Outcome == results.Limited
-	if _, known := c.first[f.key]; !known && f.hit.Obeyed == 0 {
-		c.first[f.key] = f.hit.First
+	switch {
+	case len(c.back)+len(c.refused) >= sampleSize:
+	case !back:
+		c.known[f.key] = true
 		if limited {
 			c.refused = append(c.refused, f.hit.First)
 		}
-		return
-	}
-	c.back = append(c.back, f.hit.Sent)
-	if limited {
-		c.again++
+	default:
+		c.back = append(c.back, f.hit.Sent)
+		switch {
+		case limited:
+			c.again++
+		case f.hit.Outcome == results.Admitted:
+			c.admitted++
+		}
 	}
 }
 
@@ -132,7 +145,11 @@ func (c *throng) tell(policy scenarios.Retry) (factor float64, text string) {
 		factor = float64(fullest(c.back)) * slots / float64(n)
 		text += fmt.Sprintf(", %s times as many as if they had come evenly over the %s in which they were refused", digits3(factor), duration(reach(c.refused)))
 	}
-	return factor, text + fmt.Sprintf("; %d of %d were refused again", c.again, n)
+	text += fmt.Sprintf("; %d of %d were refused again", c.again, n)
+	if c.again > 0 && c.admitted > 0 {
+		text += fmt.Sprintf(", so that one was admitted for %s that came", digits3(float64(n)/float64(c.admitted)))
+	}
+	return factor, text
 }
 
 // clientWords say what clients do about a refusal.

@@ -111,7 +111,7 @@ func withNames(limits []scenarios.Limit) []scenarios.Limit {
 // build makes the assertions, in the order in which their findings are told.
 func (j *Judge) build(slack scenarios.Slack) {
 	j.sample = &sample{scene: j.scene}
-	j.assertions = append(j.assertions, newBounds(j.scene, j.sample, j.limits), newConsistency(j.sample, j.limits))
+	j.assertions = append(j.assertions, newBounds(j.scene, j.sample, j.limits, j.opts.Checks), newConsistency(j.sample, j.limits))
 	for i, l := range j.limits {
 		if l.Contract == scenarios.Queue {
 			j.assertions = append(j.assertions, newHolding(j.sample, j.limits, i))
@@ -175,10 +175,10 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	v := results.Verdict{}
 	seen := j.opts.Wanted > 0
 	for i, l := range j.limits {
-		r := j.sample.resolution(j.limits, i, j.opts.Wanted)
+		asked := j.sides(l)
+		r := j.sample.resolution(j.limits, i, j.opts.Wanted, asked)
 		v.Resolutions = append(v.Resolutions, r)
-		promised := l.Rate.PerSecond()
-		seen = seen && r.BurstLow != nil && r.BurstHigh != nil && reaches(r.RateLow, promised, j.opts.Wanted) && reaches(r.RateHigh, promised, j.opts.Wanted)
+		seen = seen && asked.sees(l, r, j.opts.Wanted)
 	}
 	v.Findings = append(v.Findings, fitness(run, seen))
 	for i, a := range j.assertions {
@@ -188,7 +188,7 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	j.tellVaried(v.Findings)
 	j.tellTrials(v.Findings)
 	for i := range v.Findings {
-		j.demand(&v.Findings[i], v.Resolutions)
+		j.demand(&v.Findings[i], v)
 		j.excuse(&v.Findings[i])
 	}
 	v.Findings = slices.DeleteFunc(v.Findings, func(f results.Finding) bool {
@@ -217,8 +217,9 @@ func (j *Judge) tell(i int, a assertion) (found []results.Finding) {
 }
 
 // demand takes back a bound's 'kept' where the run could not have seen an error
-// of the size that was asked for: what cannot be broken is not kept.
-func (j *Judge) demand(f *results.Finding, all []results.Resolution) {
+// of the size that was asked for: what cannot be broken is not kept. Nor is what the
+// record refutes, where nothing that is asked for says so.
+func (j *Judge) demand(f *results.Finding, v results.Verdict) {
 	if f.Status != results.Kept || j.opts.Wanted == 0 {
 		return
 	}
@@ -227,15 +228,25 @@ func (j *Judge) demand(f *results.Finding, all []results.Resolution) {
 			continue
 		}
 		promised := l.Rate.PerSecond()
-		r := all[i]
+		r := v.Resolutions[i]
 		switch {
-		case r.Refuted: // and what is kept beside it is kept
+		case r.Refuted && j.doubted(v.Findings, l): // and what is kept beside it is kept
+		case r.Refuted:
+			f.Status = results.Inconclusive
+			f.Text += ", but the record refutes the promise by what was not asked for"
 		case f.Check == CheckUpper && !reaches(r.RateHigh, promised, j.opts.Wanted),
 			f.Check == CheckLower && !reaches(r.RateLow, promised, j.opts.Wanted):
 			f.Status = results.Inconclusive
 			f.Text += fmt.Sprintf(", but only %s would have been seen, and %s %% was asked for", seen(r, promised), digits3(r.WantedPct))
 		}
 	}
+}
+
+// doubted reports whether something that is asked for says that a limit is not kept.
+func (j *Judge) doubted(found []results.Finding, l scenarios.Limit) bool {
+	return slices.ContainsFunc(found, func(f results.Finding) bool {
+		return f.Limit == l.Name && f.Status != results.Kept && f.Level == results.Must && scenarios.Covers(j.opts.Checks, f.Check)
+	})
 }
 
 // excuse takes the weight from a finding about a limit that promises nothing: it

@@ -228,5 +228,5 @@ func (l *lumped) heaviest() heavy {
 	}
 	fell := l.mayBy(l.to) - l.mustBy(l.from)
 	return heavy{any: true, over: l.load > l.burst, from: l.from, to: l.to,
-		got: float64(l.load + fell), allowed: float64(l.burst + fell)}
+		got: float64(l.load + fell), allowed: float64(l.burst + fell), rule: ruleLumps, burst: l.burst, lumps: fell / l.lump}
 }

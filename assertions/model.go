@@ -53,7 +53,21 @@ type heavy struct {
 	allowed float64
 	from    int64 // ticks
 	to      int64
+	rule    rule  // what allowed follows from
+	burst   int64 // tokens, of the rule
+	lumps   int64 // that may have fallen, of ruleLumps
 }
+
+// rule is the form of a bound on what is admitted in a time T.
+type rule uint8
+
+// The rules: so many and what comes in T; so many and the lumps that may fall in
+// T; so many in a window that forgets.
+const (
+	ruleRate rule = iota
+	ruleLumps
+	ruleWindow
+)
 
 // heavier is the one that tells more: a breach before none, then the one that
 // comes nearest to, or goes furthest beyond, what is allowed.

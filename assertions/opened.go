@@ -140,5 +140,5 @@ func (o *opened) heaviest() heavy {
 	if o.most == 0 {
 		return heavy{}
 	}
-	return heavy{any: true, over: o.most > o.limit, from: o.from, to: o.to, got: float64(o.most), allowed: float64(o.limit)}
+	return heavy{any: true, over: o.most > o.limit, from: o.from, to: o.to, got: float64(o.most), allowed: float64(o.limit), rule: ruleWindow, burst: o.limit}
 }

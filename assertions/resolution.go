@@ -20,13 +20,33 @@ type resolution struct {
 	moments []moment
 	limits  []scenarios.Limit
 	i       int // the one whose resolution is asked for
+	asked   sides
 }
 
-func (s *sample) resolution(limits []scenarios.Limit, i int, wanted int64) results.Resolution {
-	r := resolution{s, s.moments(), limits, i}
+// sides are the questions that a resolution rests on, as far as they are asked: what
+// nobody asks for catches nothing.
+type sides struct {
+	upper  bool // whether too much is admitted
+	lower  bool // whether too much is refused
+	window bool // whether some beginning of periods explains both
+}
+
+// sides are those that the checks leave in.
+func (j *Judge) sides(l scenarios.Limit) sides {
+	asked := func(check string) bool { return scenarios.Covers(j.opts.Checks, check) }
+	return sides{asked(CheckUpper), asked(CheckLower), asked(CheckWindow) && begins(l.Contract) && len(j.limits) == 1}
+}
+
+// small and large report whether a limiter that is too small, or too large, would
+// be caught by what is asked.
+func (a sides) small() bool { return a.lower || a.window }
+func (a sides) large() bool { return a.upper || a.window }
+
+func (s *sample) resolution(limits []scenarios.Limit, i int, wanted int64, asked sides) results.Resolution {
+	r := resolution{s, s.moments(), limits, i, asked}
 	l := limits[i]
 	out := results.Resolution{Limit: l.Name, WantedPct: float64(wanted) / 10_000}
-	if out.Refuted = r.refutes(l); out.Refuted {
+	if out.Refuted = r.refutes(l, 0); out.Refuted {
 		return out
 	}
 	out.BurstLow, out.BurstHigh = r.size(-1), r.size(+1)
@@ -59,16 +79,32 @@ func errorStep(i int) int64 {
 	return min(int64(100*math.Pow(1.05, float64(i))), 1_000_000)
 }
 
-// refutes reports whether the record refutes another promise in the limit's place.
-func (r *resolution) refutes(l scenarios.Limit) bool {
+// refutes reports whether the record refutes another promise in the limit's place,
+// one that is smaller or slower (sign -1), larger or faster (+1) or the same. Where
+// not all is asked for, a smaller one is refuted by what was admitted alone, and a
+// larger one by what was refused.
+func (r *resolution) refutes(l scenarios.Limit, sign int64) bool {
 	limits := slices.Clone(r.limits)
 	limits[r.i] = l
-	return r.sample.try(r.moments, limits, r.i)
+	if r.asked.window || r.asked.upper && r.asked.lower {
+		return r.sample.try(r.moments, limits, r.i)
+	}
+	over, wrong := r.sample.bounded(r.moments, limits, r.i)
+	switch {
+	case sign < 0:
+		return over
+	case sign > 0:
+		return wrong
+	}
+	return r.asked.upper && over || r.asked.lower && wrong
 }
 
 // rate is the index of the smallest error in the rate that is refuted on a
 // side, or errorSteps.
 func (r *resolution) rate(sign int64) int {
+	if sign < 0 && !r.asked.small() || sign > 0 && !r.asked.large() {
+		return errorSteps
+	}
 	refuted := func(i int) bool {
 		l := r.limits[r.i]
 		if l.Align == scenarios.AlignEpoch { // a wrong period is not held to the right one's multiples since 1970
@@ -83,13 +119,16 @@ func (r *resolution) rate(sign int64) int {
 		} else {
 			l.Rate = l.Rate.Times(ppm, 1_000_000)
 		}
-		return r.refutes(l)
+		return r.refutes(l, sign)
 	}
 	return leastRefuted(0, errorSteps, refuted)
 }
 
 // size is the nearest burst, or number in a window, that is refuted on a side.
 func (r *resolution) size(sign int64) *int64 {
+	if sign < 0 && !r.asked.small() || sign > 0 && !r.asked.large() {
+		return nil
+	}
 	base := sizeOf(&r.limits[r.i])
 	most := int(*base*3 + 64)
 	if sign < 0 {
@@ -99,7 +138,7 @@ func (r *resolution) size(sign int64) *int64 {
 		l := r.limits[r.i]
 		n := sizeOf(&l)
 		*n += sign * int64(d)
-		return r.refutes(l)
+		return r.refutes(l, sign)
 	}
 	d := leastRefuted(1, most+1, refuted)
 	if d > most {
@@ -144,6 +183,16 @@ func leastRefuted(lo, hi int, refuted func(int) bool) int {
 // caught on a side: too slow or too fast.
 func reaches(bound *float64, promised float64, wanted int64) bool {
 	return bound != nil && math.Abs(*bound-promised)/promised*1e6 <= float64(wanted)*(1+1e-9)
+}
+
+// sees reports whether errors of the wanted size would have been caught: in the rate
+// and in the burst, too small and too large, as far as there are such errors and
+// anybody asks for them.
+func (a sides) sees(l scenarios.Limit, r results.Resolution, wanted int64) bool {
+	promised, rated := l.Rate.PerSecond(), l.Rate.Count > 0
+	small := !a.small() || (r.BurstLow != nil || l.Size() == 1) && (!rated || reaches(r.RateLow, promised, wanted))
+	large := !a.large() || r.BurstHigh != nil && (!rated || reaches(r.RateHigh, promised, wanted))
+	return !r.Refuted && small && large && (a.small() || a.large())
 }
 
 // seen says what a resolution could tell apart, for people.

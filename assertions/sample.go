@@ -111,6 +111,26 @@ func (s *sample) play(c *court, m []moment, i int) bool {
 	return c.refuted(i)
 }
 
+// bounded judges the sample against other limits, each side by itself: whether more
+// was admitted than the one at index i allows, and whether something was refused that
+// all of them allow.
+func (s *sample) bounded(m []moment, limits []scenarios.Limit, i int) (over, wrong bool) {
+	c := newCourt(s.scene, limits)
+	for _, x := range m {
+		h := &s.hits[x.i]
+		switch x.rank {
+		case 0, 1:
+			c.start(h.key, &h.brief)
+		case 2:
+			r, _ := c.refused(h.key, &h.brief)
+			wrong = wrong || r.wrong
+		default:
+			c.spent(h.key, &h.brief)
+		}
+	}
+	return c.tooMuch(i), wrong
+}
+
 // unexplained reports whether each theory of a limit is refuted, where those
 // that depend on a phase are refuted if no phase explains the sample.
 func (s *sample) unexplained(c *court, i int) bool {

@@ -24,19 +24,15 @@ func terms(l scenarios.Limit) string {
 	return fmt.Sprintf("burst %d and %v", l.Burst, l.Rate)
 }
 
-// formula is the most that is admitted in a time T.
-func formula(l scenarios.Limit) string {
-	switch l.Contract {
-	case scenarios.Lumps:
-		return fmt.Sprintf("%d + %d x ceil(T/%s)", l.Burst, min(l.Rate.Count, l.Burst), duration(int64(l.Rate.Per)))
-	case scenarios.FixedWindow, scenarios.Quota:
-		return fmt.Sprintf("%d x (ceil(T/%s) + 1)", l.Rate.Count, duration(int64(l.Rate.Per)))
-	case scenarios.SlidingLog:
-		return fmt.Sprintf("%d x (floor(T/%s) + 1)", l.Rate.Count, duration(int64(l.Rate.Per)))
-	case scenarios.SlidingCounter:
-		return fmt.Sprintf("%d + %d x T/%s", l.Rate.Count+1, l.Rate.Count, duration(int64(l.Rate.Per)))
+// formula is the bound that a window was held against, in a time T.
+func (h heavy) formula(l scenarios.Limit) string {
+	switch h.rule {
+	case ruleLumps:
+		return fmt.Sprintf("%d + %d x %d, the most lumps that can have fallen", h.burst, l.Rate.Count, h.lumps)
+	case ruleWindow:
+		return fmt.Sprintf("%d in any %s", h.burst, duration(int64(l.Rate.Per)))
 	}
-	return fmt.Sprintf("%d + %v x T", l.Burst, l.Rate)
+	return fmt.Sprintf("%d + %v x T", h.burst, l.Rate)
 }
 
 // unit is what a limit counts in.

@@ -20,12 +20,12 @@ type varied struct {
 	spoken  map[string]int32 // by name of a phase: the phase in which its keys were spoken for
 	by      map[int32]int32  // by key: the phase that varied something on it
 	victims map[int32]int32  // by key: the phase in which it was spoken for
-	volleys map[int32]bool   // keys on which more was asked for at once than there is
+	volleys map[int32]int64  // by key: how much was asked for at once, where that is more than there is
 	size    int64            // of what there is
 }
 
 func newVaried(phases []scenarios.Phase, limits []scenarios.Limit) *varied {
-	v := &varied{phases: phases, spoken: map[string]int32{}, by: map[int32]int32{}, victims: map[int32]int32{}, volleys: map[int32]bool{}}
+	v := &varied{phases: phases, spoken: map[string]int32{}, by: map[int32]int32{}, victims: map[int32]int32{}, volleys: map[int32]int64{}}
 	for i, p := range phases {
 		if p.Vary.Other != "" {
 			v.spoken[p.Vary.Other] = int32(i)
@@ -51,7 +51,7 @@ func (v *varied) hear(events []event) {
 			v.victims[key] = by
 		}
 		if int64(p.Volley) > v.size && p.Keys.Of == "" && p.Vary.None() && p.Cost < 2 {
-			v.volleys[key] = true
+			v.volleys[key]++
 		}
 	}
 }
@@ -74,7 +74,8 @@ func how(v scenarios.Vary) string {
 }
 
 // tellVaried adds to what is broken on such keys what was varied on them. That it
-// was the reason is only said where the promise is kept on all others.
+// was the reason is only said where the promise is kept on all others, as far as
+// the bounds can tell.
 func (j *Judge) tellVaried(found []results.Finding) {
 	v := j.varied
 	if len(v.by) == 0 {
@@ -92,7 +93,7 @@ func (j *Judge) tellVaried(found []results.Finding) {
 		case CheckUpper, CheckWindow, CheckExact:
 			if chosen {
 				f.Text += ", " + how(v.phases[by].Vary)
-				if j.otherwiseKept(f.Limit) {
+				if f.Check != CheckExact && j.otherwiseKept(f.Limit) {
 					f.Text += fmt.Sprintf(": %v chooses the budget", v.phases[by].Vary)
 				}
 			}
@@ -173,13 +174,18 @@ func (j *Judge) chosen(found []results.Finding) (c results.Cause, ok bool) {
 // not seen in n independent trials happens in fewer than 3/n of them, with 95 %
 // (the rule of three: (1-p)^n = 0.05 at p = 3.0/n).
 func (j *Judge) tellTrials(found []results.Finding) {
-	n := len(j.varied.volleys)
+	n := 0
+	for _, asked := range j.varied.volleys {
+		if asked > j.varied.size {
+			n++
+		}
+	}
 	if n < fewestTrials {
 		return
 	}
 	for i := range found {
 		if f := &found[i]; f.Check == CheckUpper && f.Status == results.Kept && f.Level == results.Must {
-			f.Text += fmt.Sprintf("; not once too much in %d volleys on keys of their own: with 95 %% it happens in fewer than 3/%d of them, %s %%", n, n, digits3(300/float64(n)))
+			f.Text += fmt.Sprintf("; not once too much in %d volleys on keys of their own: what happens in a share p of them has p < 3/%d = %s %%, with 95 %%", n, n, digits3(300/float64(n)))
 		}
 	}
 }

@@ -61,5 +61,5 @@ func (l *log) heaviest() heavy {
 		return heavy{}
 	}
 	return heavy{any: true, over: l.logUpper.most > l.most, from: l.from, to: l.to,
-		got: float64(l.logUpper.most), allowed: float64(l.most)}
+		got: float64(l.logUpper.most), allowed: float64(l.most), rule: ruleWindow, burst: l.most}
 }

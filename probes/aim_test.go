@@ -93,15 +93,21 @@ func TestAnnounced(t *testing.T) {
 	}{
 		{`"default";q=10;w=2`, "default 10 10/2s", ""},
 		{`"burst";q=100;w=60, "daily";q=1000;w=86400`, "burst 100 100/m daily 1000 1000/d", ""},
+		{`10;w=2`, " 10 10/2s", ""}, // as of draft -07
+		{`10;w=2, 100;w=60`, " 10 10/2s  100 100/m", ""},
+		{`10;w=2;name="per-ip"`, "per-ip 10 10/2s", ""},
 		{``, "", ""},
-		{`quota;t=1`, "", "is a string"},
+		{`quota;t=1`, "", "is no policy"},
+		{`10`, "", "no w"},
+		{`0;w=10`, "", "admits 0"},
+		{`-1;w=10`, "", "a quota of -1"},
 		{`"default";q=10`, "", "no w"},
 		{`"default";w=10`, "", "no q"},
-		{`"default";q=0;w=10`, "", "no q"},
-		{`"default";q=10;w=0`, "", "no w"},
+		{`"default";q=0;w=10`, "", "admits 0"},
+		{`"default";q=10;w=0`, "", "a window of 0"},
 		{`"bytes";q=10;w=1;qu="content-bytes"`, "", "counts content-bytes"},
-		{`"default";q=10;w=`, "", "cannot be read"},
-		{`("a" "b");q=1;w=1`, "", "not an item"},
+		{`"default";q=10;w=`, "", "no list of policies"},
+		{`("a" "b");q=1;w=1`, "", "a list where a policy"},
 	}
 	for _, tt := range tests {
 		h := http.Header{}
@@ -123,6 +129,7 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 func FuzzAnnounced(f *testing.F) {
 	f.Add(`"default";q=10;w=2`)
+	f.Add(`10;w=2, 7;w=1`)
 	f.Add(`"a";q=1;w=1;pk=:aGk=:, "b"`)
 	f.Fuzz(func(t *testing.T, text string) {
 		limits, _ := Announced(http.Header{"Ratelimit-Policy": {text}})

@@ -6,30 +6,28 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dunglas/httpsfv"
-
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/results/fields"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // Announced reads the promise that a server makes in RateLimit-Policy: q
-// requests in every w seconds (draft-ietf-httpapi-ratelimit-headers-10, section
-// 3.1). It says neither by which algorithm nor for whom. Burst is q for those
-// who know that it is a bucket. Where there is a header that promises nothing usable, why says so.
+// requests in every w seconds, as "name";q=10;w=2
+// (draft-ietf-httpapi-ratelimit-headers from -08 on, section 3.1) or as 10;w=2
+// (-07 and before). It says neither by which algorithm nor for whom. Burst is q for
+// those who know that it is a bucket. Where there is a header that promises nothing
+// usable, why says so.
 func Announced(header http.Header) (limits []scenarios.Limit, why string) {
 	text := strings.Join(header.Values("RateLimit-Policy"), ", ")
 	if text == "" {
 		return nil, ""
 	}
-	list, err := httpsfv.UnmarshalList([]string{text})
-	if err != nil {
-		return nil, fmt.Sprintf("RateLimit-Policy %q cannot be read: %v", text, err)
+	told := fields.Read(&results.Hit{Headers: "ratelimit-policy: " + text})
+	if len(told.Faults) > 0 {
+		return nil, strings.Join(told.Faults, "; ")
 	}
-	for _, member := range list {
-		item, ok := member.(httpsfv.Item)
-		if !ok {
-			return nil, fmt.Sprintf("RateLimit-Policy %q: a policy is not an item", text)
-		}
-		l, err := policy(item)
+	for _, p := range told.Policies {
+		l, err := policy(p)
 		if err != nil {
 			return nil, fmt.Sprintf("RateLimit-Policy %q: %v", text, err)
 		}
@@ -38,33 +36,20 @@ func Announced(header http.Header) (limits []scenarios.Limit, why string) {
 	return limits, ""
 }
 
-func policy(item httpsfv.Item) (scenarios.Limit, error) {
-	l := scenarios.Limit{Slack: scenarios.DefaultSlack()}
-	name, ok := item.Value.(string)
-	if !ok {
-		return l, fmt.Errorf("the name of a policy is a string, not %v", item.Value)
+func policy(p fields.Policy) (scenarios.Limit, error) {
+	l := scenarios.Limit{Name: p.Name, Slack: scenarios.DefaultSlack()}
+	called := fmt.Sprintf("policy %q", p.Name)
+	if p.Name == "" {
+		called = fmt.Sprintf("the policy of %d", p.Quota)
 	}
-	l.Name = name
-	q, okQ := param(item, "q")
-	w, okW := param(item, "w")
-	unit, hasUnit := item.Params.Get("qu")
 	switch {
-	case hasUnit && unit != "requests":
-		return l, fmt.Errorf("policy %q counts %v, and requests are what is judged", name, unit)
-	case !okQ || q < 1:
-		return l, fmt.Errorf("policy %q has no q, its number of requests", name)
-	case !okW || w < 1:
-		return l, fmt.Errorf("policy %q has no w, its seconds", name)
+	case !p.Requests():
+		return l, fmt.Errorf("%s counts %s, and requests are what is judged", called, p.Unit)
+	case p.Quota < 1 || p.Quota >= 1<<31:
+		return l, fmt.Errorf("%s admits %d, which is no number of requests that can be asked for", called, p.Quota)
+	case p.Window < time.Second:
+		return l, fmt.Errorf("%s has no w, its seconds", called)
 	}
-	l.Burst, l.Rate = q, scenarios.Rate{Count: q, Per: time.Duration(w) * time.Second}
+	l.Burst, l.Rate = p.Quota, scenarios.Rate{Count: p.Quota, Per: p.Window}
 	return l, nil
-}
-
-func param(item httpsfv.Item, name string) (int64, bool) {
-	v, ok := item.Params.Get(name)
-	if !ok {
-		return 0, false
-	}
-	n, ok := v.(int64)
-	return n, ok && n < 1<<31
 }

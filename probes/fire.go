@@ -188,7 +188,7 @@ func (r *run) dispatch(b beat) {
 		r.flying.Add(1)
 		go func() {
 			defer r.flying.Done()
-			r.shoot(b.shots[0], nil)
+			r.shoot(b.shots[0], nil, nil)
 		}()
 	}
 }

@@ -32,6 +32,7 @@ type line struct {
 	peer string
 	once sync.Once
 	gone func()
+	kept kept
 }
 
 func (l *line) Close() error {

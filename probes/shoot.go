@@ -23,10 +23,11 @@ func (r *run) muster(b beat) {
 		opening.Go(func() { c.ready(ctx, n) })
 	}
 	opening.Wait()
-	for _, s := range b.shots {
+	gates := r.gates(b)
+	for i, s := range b.shots {
 		go func() {
 			defer r.flying.Done()
-			h := r.shoot(s, b.crew.hold)
+			h := r.shoot(s, b.crew.hold, gates[i])
 			if b.crew.told != nil {
 				b.crew.told(h)
 			}
@@ -34,10 +35,31 @@ func (r *run) muster(b beat) {
 	}
 }
 
+// gates are those of a volley whose requests are kept back at their ends, and what
+// opens them, one after the other. Each is nil where nothing is kept back: over TLS
+// a server may speak HTTP/2, of which one connection carries all.
+func (r *run) gates(b beat) []*gate {
+	gates := make([]*gate, len(b.shots))
+	if !b.shots[0].Held || r.gun.url.Scheme != "http" {
+		return gates
+	}
+	for i := range gates {
+		gates[i] = &gate{}
+	}
+	r.flying.Go(func() {
+		<-b.crew.hold
+		for _, g := range gates {
+			g.open(r.clk)
+		}
+	})
+	return gates
+}
+
 // shoot sends one shot, and what follows from its answer, and gives what is on
 // record of it; nil: it was missed. hold, where it is not nil, is waited for
-// when all is ready, and then the shot's own moment.
-func (r *run) shoot(s scenarios.Shot, hold <-chan struct{}) *results.Hit {
+// when all is ready, and then the shot's own moment; a request with a gate leaves
+// at once, and its end when the gate is opened.
+func (r *run) shoot(s scenarios.Shot, hold <-chan struct{}, g *gate) *results.Hit {
 	h := &results.Hit{Seq: s.Seq, Phase: s.Phase, Key: r.plan.Keys[s.Key], Cost: s.Cost, Planned: s.At}
 	c := r.chutes[s.Key]
 	if r.quit.has(s) {
@@ -52,7 +74,8 @@ func (r *run) shoot(s scenarios.Shot, hold <-chan struct{}) *results.Hit {
 	if s.Apart {
 		a.path = c.apart
 	}
-	if hold != nil {
+	a.stamps.gate = g
+	if hold != nil && g == nil {
 		<-hold
 		r.sleepUntil(s.At)
 		if r.ctx.Err() != nil || r.clk.now()-s.At > int64(s.Late) {

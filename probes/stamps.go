@@ -20,6 +20,7 @@ type stamps struct {
 	interim atomic.Bool  // an informational answer came
 	conn    atomic.Pointer[line]
 	reused  atomic.Bool
+	gate    *gate // keeps its end back; nil: nothing is kept back
 }
 
 func (s *stamps) trace(clk clock) *httptrace.ClientTrace {
@@ -29,6 +30,9 @@ func (s *stamps) trace(clk clock) *httptrace.ClientTrace {
 				s.got.Store(clk.now())
 			}
 			s.conn.Store(lineOf(i.Conn))
+			if s.gate != nil {
+				s.gate.keep(lineOf(i.Conn))
+			}
 			s.reused.Store(i.Reused)
 		},
 		GotFirstResponseByte: func() { s.first.CompareAndSwap(0, clk.now()) },
@@ -46,6 +50,9 @@ func (s *stamps) fill(h *results.Hit, left int64) {
 	h.Sent = left
 	if got := s.got.Load(); got != 0 {
 		h.Sent = got
+	}
+	if s.gate != nil && s.gate.let() != 0 {
+		h.Sent = s.gate.let()
 	}
 	if n := s.sends.Load(); n > 1 {
 		h.Cost *= int64(n)

@@ -228,6 +228,7 @@ func readPhase(v document.Value) Phase {
 		"tries":       func(v document.Value) { p.Tries = int(v.Int(1, mostTries)) },
 		"vary":        func(v document.Value) { p.Vary = readVary(v) },
 		"connections": func(v document.Value) { p.Apart = read(v, parseApart) },
+		"release":     func(v document.Value) { p.Held = read(v, parseHeld) },
 		"attack":      func(v document.Value) { p.Attack = read(v, parseTactic) },
 		"rounds":      func(v document.Value) { p.Rounds = int(v.Int(1, mostRounds)) },
 	})
@@ -297,6 +298,16 @@ func readKeys(v document.Value) Keys {
 		return Keys{Fresh: n}
 	}
 	return Keys{Of: text}
+}
+
+func parseHeld(s string) (held bool, err error) {
+	switch s {
+	case "whole":
+		return false, nil
+	case "last-byte":
+		return true, nil
+	}
+	return false, errors.New(strconv.Quote(s) + " is no way to release a volley: write whole, or last-byte to send all but the requests' ends beforehand")
 }
 
 func parseApart(s string) (apart bool, err error) {

@@ -51,6 +51,7 @@ type Shot struct {
 	Turn     int32         // of a phase that varies something: its number among those of the key, from 1; 0: nothing is varied
 	Other    int32         // index into Plan.Keys: the client that {other} stands for
 	Apart    bool          // it opens a connection of its own
+	Held     bool          // its end is kept back until the volley is to leave
 	Patience time.Duration // how long a retry may be put off at most; 0: it has none
 	Late     time.Duration // sent later than this it counts as missed and is not sent
 }
@@ -256,7 +257,7 @@ func (p *planner) attack(phase int32, ph *Phase, n int, key int32, at int64) (in
 }
 
 func (p *planner) add(s Shot, ph *Phase) {
-	s.Cost, s.Retry, s.Apart = max(1, ph.Cost), ph.Retry, ph.Apart
+	s.Cost, s.Retry, s.Apart, s.Held = max(1, ph.Cost), ph.Retry, ph.Apart, ph.Held
 	if s.Tries = int32(ph.Returns()); s.Tries > 0 {
 		s.Patience, s.Share = p.patience(ph), ph.Retry.share(p.chance.Int64N(whole))
 	}

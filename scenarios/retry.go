@@ -80,7 +80,7 @@ func (s Shot) Again(first int64, wait time.Duration, readable bool, slack Slack)
 	}
 	again = s
 	again.Tries--
-	again.Volley, again.Late = 0, 0
+	again.Volley, again.Late, again.Held = 0, 0, false
 	if again.Tries == 0 {
 		again.Retry = RetryNone
 	}

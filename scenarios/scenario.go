@@ -51,6 +51,7 @@ type Phase struct {
 	Retry  Retry
 	Tries  int  // how often a refused request comes back at most, by Retry; 0: once
 	Apart  bool // each request opens a connection of its own; false: connections are used again
+	Held   bool // of a volley: each request is sent but for its end, and the ends leave together
 	Vary   Vary // what is another in each request of a key, and makes no difference to the limit
 }
 
@@ -159,6 +160,8 @@ func (p *Phase) check(seen map[string]bool) error {
 		return fmt.Errorf("tries %d: give 1 to %d", p.Tries, mostTries)
 	case p.Tries > 0 && !p.Retry.comesBack():
 		return errors.New("tries is how often a refused request comes back: add retry: obey, or another that does")
+	case p.Held && p.Volley == 0:
+		return errors.New("release: last-byte is of a volley: the ends of its requests leave together")
 	case !p.Vary.None() && (fires == 0 || p.Attack != TacticNone):
 		return errors.New("vary is of the requests of a volley or a pace")
 	case p.Vary.Part == PartConnection && (p.Apart || p.Volley > 0):

@@ -10,7 +10,7 @@ import (
 const varying = `
 limit: {burst: 10, rate: 5/s, key: 'xff{ipv6=64}', cost-body: array}
 phases:
-  - {name: victim, volley: 1}
+  - {name: victim, volley: 1, release: last-byte}
   - {name: thief, volley: 3, vary: {header: X-Forwarded-For, value: '{other}, {key}', other: victim}}
   - {name: spelling, volley: 3, vary: {path: [/a, /a/]}}
   - {name: code, volley: 2, vary: {query: code}}

@@ -126,6 +126,7 @@ func (p *Phase) flow() string {
 	add(p.Tries != 0, "tries: %d", p.Tries)
 	add(!p.Vary.None(), "vary: %s", p.Vary.flow())
 	add(p.Apart, "connections: each")
+	add(p.Held, "release: last-byte")
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 

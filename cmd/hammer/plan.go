@@ -108,7 +108,11 @@ func (o *planFlags) scenario(c *console, args []string) (*scenarios.Scenario, er
 	if err != nil {
 		return nil, err
 	}
-	s, left := draw(l, library.Circumstances{Same: same, RTT: o.rtt, Keys: o.keys, Budget: o.budget, Wanted: wanted, Seed: o.seed})
+	circumstances := library.Circumstances{Same: same, RTT: o.rtt, Keys: o.keys, Budget: o.budget, Wanted: wanted, Seed: o.seed}
+	for _, n := range library.Foresee(l, circumstances) {
+		c.sayf("%s", n)
+	}
+	s, left := draw(l, circumstances)
 	for _, n := range omissions(left, o.budget) {
 		c.sayf("%s", n)
 	}

@@ -130,7 +130,7 @@ func complete(l scenarios.Limit, header http.Header) (limit scenarios.Limit, not
 	}
 	var said []string
 	for _, a := range announced {
-		said = append(said, fmt.Sprintf("%s: %v", a.Name, a.Rate))
+		said = append(said, strings.TrimPrefix(fmt.Sprintf("%s: %v", a.Name, a.Rate), ": "))
 	}
 	if len(announced) > 1 {
 		return l, "", &probes.Hinted{

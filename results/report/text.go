@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -283,6 +284,8 @@ func (p *page) hits(hits []results.Hit, f *results.Finding) {
 	if len(hits) == 0 {
 		return
 	}
+	// Where a proof is about several keys, each request says on which it was sent.
+	named := f.Key == "" && slices.ContainsFunc(hits, func(h results.Hit) bool { return h.Key != hits[0].Key })
 	p.line("  %8s %12s %12s  %-8s %s", "request", "sent", "answered", "answer", "")
 	for i := range hits {
 		if len(hits) > most && i == most/2 {
@@ -291,7 +294,11 @@ func (p *page) hits(hits []results.Hit, f *results.Finding) {
 		if len(hits) > most && i >= most/2 && i < len(hits)-most/2 {
 			continue
 		}
-		p.hang(hitLine(&hits[i]))
+		columns, more := hitLine(&hits[i])
+		if named {
+			more = strings.TrimSpace("key " + hits[i].Key + "  " + more)
+		}
+		p.hang(columns, more)
 	}
 }
 

@@ -1,9 +1,11 @@
 package library
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
+	"github.com/ratehammer/ratehammer/assertions"
 	"github.com/ratehammer/ratehammer/cmd/target/limiter"
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
 	"github.com/ratehammer/ratehammer/cmd/target/virtual"
@@ -83,4 +85,48 @@ func bracketed(t *testing.T, a limiter.Algorithm, n virtual.Network, seed uint64
 		}
 	}
 	return lo, hi
+}
+
+// What the twins show is enough to find a wait that is told too long, and no fault
+// in one that is rounded up.
+func TestTwinsFindLateWaits(t *testing.T) {
+	m, err := mode.Parse("token-bucket{burst=5,rate=1/2s}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := limiter.New(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := a.Promise()
+	l.Key, l.Answers, l.Slack = scenarios.Key{Kind: scenarios.KeyHeader, Name: "X-Api-Key"}, scenarios.DefaultAnswers(), scenarios.DefaultSlack()
+	tests := []struct {
+		name  string
+		tells func(limiter.Decision) string
+		want  results.Status
+	}{
+		{"rounded up", func(d limiter.Decision) string { return strconv.FormatInt(d.RetryAfter(), 10) }, results.Kept},
+		{"two seconds more", func(d limiter.Decision) string { return strconv.FormatInt(d.RetryAfter()+2, 10) }, results.Broken},
+		{"until all is there", func(limiter.Decision) string { return "10" }, results.Broken},
+	}
+	for _, tt := range tests {
+		sc, _ := newDesign(l, Circumstances{Seed: 1}).lay("bracket", []Trap{bracket()})
+		plan, err := sc.Plan(scenarios.Supply{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := assertions.New(sc.Limits, assertions.Options{Fresh: true, NoCauses: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &virtual.Limited{Algorithm: a, RetryAfter: tt.tells}
+		for _, b := range virtual.Run(plan, virtual.Client{Answers: l.Answers, Slack: l.Slack}, virtual.LAN(), server, 1) {
+			j.Block(b)
+		}
+		for _, f := range j.Verdict(&results.Run{Planned: 1, Sent: 1}).Findings {
+			if f.Check == assertions.CheckTight && f.Status != tt.want {
+				t.Errorf("%s: got %v, want %v: %s", tt.name, f.Status, tt.want, f.Text)
+			}
+		}
+	}
 }

@@ -10,7 +10,7 @@ import (
 // Of a crush: how many are refused in each of its volleys, and how many volleys
 // there are.
 const (
-	crowd        = 30
+	crushSize    = 30
 	leastCrushes = 3
 	mostCrushes  = 12
 )
@@ -23,7 +23,7 @@ func crush() Trap {
 	return Trap{
 		Name: "crush", Says: "volleys on a drained key: what is refused at once costs nothing, and what came meanwhile is admitted",
 		Finds: []Kind{CostlyCrowd, CostlyRefusal}, Keys: 1, Asks: hasRate, Regular: true,
-		phases: func(d *design) track { return d.crushed("crush", crowd) },
+		phases: func(d *design) track { return d.crushed("crush", crushSize) },
 	}
 }
 

@@ -26,15 +26,19 @@ func Foresee(l scenarios.Limit, c Circumstances) (says []string) {
 	sight := func(lever time.Duration) int64 { // parts per million
 		return int64(2*float64(unsharp+gap)/float64(lever)*1e6) + slack
 	}
+	blur := fmt.Sprintf("a round trip of %v blurs", c.RTT.Round(100*time.Microsecond))
+	if d.held() {
+		blur = fmt.Sprintf("a round trip of %v and polls every %v, no more than a small server bears, blur", c.RTT.Round(100*time.Microsecond), gap.Round(100*time.Microsecond))
+	}
 	switch {
 	case l.Contract.Forgets() && sight(l.Rate.Per) > c.Wanted:
-		says = append(says, fmt.Sprintf("an error in the period of %v will be seen from about %.1f %% on, and %.2g %% is asked for: a round trip of %v blurs both of its ends, and it adds up over no more than one; fire from nearer the limiter, or ask for less with --resolution",
-			l.Rate.Per, float64(sight(l.Rate.Per))/10_000, float64(c.Wanted)/10_000, c.RTT.Round(100*time.Microsecond)))
+		says = append(says, fmt.Sprintf("an error in the period of %v will be seen from about %.1f %% on, and %.2g %% is asked for: %s both of its ends, and it adds up over no more than one; fire from nearer the limiter, or ask for less with --resolution",
+			l.Rate.Per, float64(sight(l.Rate.Per))/10_000, float64(c.Wanted)/10_000, blur))
 	case length < 2*d.token || sight(length) > c.Wanted:
 		without := *d
 		without.c.Budget = 0
 		needed, _ := without.polls()
-		seen := fmt.Sprintf("an error in the rate will be seen from about %.1f %% on", float64(sight(length))/10_000)
+		seen := fmt.Sprintf("an error in the rate will be seen from about %.1f %% on, since %s each moment", float64(sight(length))/10_000, blur)
 		if length < 2*d.token {
 			seen = fmt.Sprintf("no more than one token comes, one in %v, and no error in the rate will be seen", d.token)
 		}

@@ -26,14 +26,38 @@ func (d *design) press(drained, name string) track {
 	}
 }
 
+// What a small server bears, and one that is busy is taken for far away: so many
+// requests a second in all, and so many on their way at the same time. Several keys
+// are polled only where it stays well below.
+const (
+	leastGap = time.Second / 500
+	underWay = 4
+	easyGap  = time.Second / 300
+)
+
 // polled is how many keys are put under pressure. An answer that is lost may
 // have cost a token, which one key can hide an error behind; through a network,
-// where that happens, there are several.
+// where that happens, there are several, if that is not too much for a server.
 func (d *design) polled() int {
-	if d.c.Keys == 0 && d.c.RTT >= 2*time.Millisecond {
-		return 3
+	if d.c.Keys > 0 || d.c.RTT < 2*time.Millisecond {
+		return 1
 	}
-	return 1
+	_, gap := d.polls()
+	return int(min(max(gap/max(easyGap, d.c.RTT/underWay), 1), 3))
+}
+
+// bearable is the least time between two polls. Who promises more a second than
+// that has to bear it, or its bucket would never be empty. Polls that are much
+// closer than what a round trip blurs show hardly more.
+func (d *design) bearable() time.Duration {
+	return min(max(leastGap, d.c.RTT/underWay, (d.c.RTT+d.limit.Slack.Quantum)/2), d.token*2/3)
+}
+
+// held reports whether it would take more polls to see as sharply as is asked for
+// than a server should have to bear.
+func (d *design) held() bool {
+	_, gap := d.polls()
+	return gap <= d.bearable()+d.bearable()/20
 }
 
 // polls is how long the pressure lasts, and the time from one poll to the next:
@@ -72,7 +96,7 @@ func (d *design) polls() (length, gap time.Duration) {
 		gap = min(gap, max(d.token/100, unsharp/2))
 	}
 	// Not a round part of a token's time: the polls shall meet every phase of it.
-	return length, max(scale(gap, 987, 1013), unsharp/4, 50*time.Microsecond, length/20_000)
+	return length, max(scale(gap, 987, 1013), scale(d.bearable(), 987, 1013), 50*time.Microsecond, length/20_000)
 }
 
 // room is how long the pressure may last within the budget.

@@ -18,7 +18,7 @@ func trials() Trap {
 			every := 150*time.Millisecond + time.Duration(4*d.over())*scenarios.RequestTime
 			return track{
 				length: manyTrials*every + d.c.RTT,
-				phases: []scenarios.Phase{{Name: "trials", Volley: int(min(int64(4*d.over()), 20_000)), Every: every, Keys: scenarios.Keys{Fresh: manyTrials}}},
+				phases: []scenarios.Phase{{Name: "trials", Volley: int(min(int64(4*d.over()), 20_000)), Held: true, Every: every, Keys: scenarios.Keys{Fresh: manyTrials}}},
 			}
 		},
 	}

@@ -14,7 +14,7 @@ func volley() Trap {
 			n := d.share(3)
 			return track{
 				length: time.Duration(n)*150*time.Millisecond + d.c.RTT,
-				phases: []scenarios.Phase{{Name: "volley", Volley: d.over(), Every: 150 * time.Millisecond, Keys: scenarios.Keys{Fresh: n}}},
+				phases: []scenarios.Phase{{Name: "volley", Volley: d.over(), Held: true, Every: 150 * time.Millisecond, Keys: scenarios.Keys{Fresh: n}}},
 			}
 		},
 	}

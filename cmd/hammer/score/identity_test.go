@@ -1,6 +1,7 @@
 package score
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -142,6 +143,25 @@ func TestRightIdentities(t *testing.T) {
 			if o.Status == results.Broken {
 				t.Errorf("%s by %s, %v one way: accused of %v: %s", limit, key, n.OneWay, o.Broken, o.Headline)
 			}
+		}
+	}
+}
+
+// A server that takes more addresses for one client than was declared refuses some
+// of them for what others spent.
+func TestWiderPrefix(t *testing.T) {
+	for bits, want := range map[int]results.Status{48: results.Broken, 63: results.Broken, 64: results.Kept} {
+		s, err := shown(defect.On{Key: fmt.Sprintf("xff{trusted=1,ipv6=%d}", bits)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Key.IPv6 = 64
+		o, err := Run(s, Trial{Network: virtual.LAN(), Seed: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Status != want {
+			t.Errorf("by /%d: got %v, want %v: %s", bits, o.Status, want, o.Headline)
 		}
 	}
 }
