@@ -107,6 +107,8 @@ func (d *diagnosis) causes(requests int64) []results.Cause {
 	}
 	odd := d.breaches()
 	try(d.race)
+	try(func() (results.Cause, bool) { return d.setBack(odd) })
+	try(func() (results.Cause, bool) { return d.besieged(odd) })
 	try(func() (results.Cause, bool) { return d.oddMoments(odd) })
 	if len(causes) == 0 {
 		return nil

@@ -153,3 +153,21 @@ func TestRightAlgorithmsAreNeverAccused(t *testing.T) {
 		}
 	}
 }
+
+// Runs that were accused once, of limiters that are right.
+func TestOnceAccused(t *testing.T) {
+	tests := []struct {
+		algorithm string
+		network   virtual.Network
+		seed      uint64
+	}{
+		// A clock that is 300 ppm fast moves the share of the window before.
+		{"sliding-counter{rate=20/20s}", virtual.LAN(), 195},
+	}
+	for _, tt := range tests {
+		a := algorithm(t, tt.algorithm)
+		if v := trial(t, a, declared(a.Promise()), tt.network, tt.seed); v.Status == results.Broken {
+			t.Errorf("%s, seed %d: %s", tt.algorithm, tt.seed, v.Headline)
+		}
+	}
+}

@@ -94,7 +94,7 @@ func (c *counted) admitted(x *brief) {
 		before, now = n.beforeBy+n.eitherBy, 0
 	}
 	began, _ := c.began(w)
-	elapsed := max(0, min(x.to-began, c.period))
+	elapsed := c.longest(x.to - began)
 	if over := c.weigh(now, x.cost, before, c.period-elapsed); over > 0 || over == 0 && c.halves == 0 {
 		c.most = heavy{any: true, over: true, got: float64(now+before) + float64(x.cost), allowed: float64(c.limit), from: began - c.period, to: x.to, rule: ruleWindow, burst: c.limit}
 	}
@@ -162,12 +162,22 @@ func (c *counted) refused(x *brief) room {
 			}
 		}
 		_, began := c.began(w)
-		elapsed := max(0, x.from-began)
-		over := c.weigh(now, x.cost, before, c.period-min(elapsed, c.period))
+		elapsed := c.shortest(x.from - began)
+		over := c.weigh(now, x.cost, before, c.period-elapsed)
 		r.wrong = r.wrong && (over < 0 || over == 0 && c.halves == 2)
 		r.left = min(r.left, float64(c.limit)-float64(now)-float64(before)*(1-float64(elapsed)/float64(c.period)))
 	}
 	return r
+}
+
+// longest and shortest are what the limiter's clock may say of a time within a
+// window, which is no longer than a period.
+func (c *counted) longest(d int64) int64 {
+	return max(0, min(d+share(max(d, 0), c.drift)+1, c.period))
+}
+
+func (c *counted) shortest(d int64) int64 {
+	return max(0, min(d-share(max(d, 0), c.drift)-1, c.period))
 }
 
 // weigh compares the estimate, with what counts of a request of a cost, with

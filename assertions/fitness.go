@@ -17,7 +17,7 @@ const CheckFitness = "run.fitness"
 //
 // With seen, errors of the size that was asked for are refuted on both sides and
 // in the burst: then what could not be sent is not missing.
-func fitness(r *results.Run, seen bool) results.Finding {
+func fitness(r *results.Run, seen bool, silent silence) results.Finding {
 	f := results.Finding{Check: CheckFitness, Status: results.Kept}
 	bad := func(format string, args ...any) results.Finding {
 		f.Status, f.Text = results.Inconclusive, fmt.Sprintf(format, args...)
@@ -29,6 +29,9 @@ func fitness(r *results.Run, seen bool) results.Finding {
 		return bad("no request was sent")
 	case r.Stopped != "":
 		return bad("firing ended early: %s", r.Stopped)
+	case r.Unknown+r.Other > answered && 2*silent.n > r.Unknown+r.Other:
+		return bad("%d of %s were not answered within %s: the service is not well, or it holds requests back for longer; give them more time with --timeout",
+			silent.n, plural(r.Sent, "request"), duration(silent.wait))
 	case r.Unknown+r.Other > answered:
 		return bad("%d of %s were answered by neither an admission nor a refusal: the service is not well, or its answers need declaring", r.Unknown+r.Other, plural(r.Sent, "request"))
 	}

@@ -180,7 +180,7 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 		v.Resolutions = append(v.Resolutions, r)
 		seen = seen && asked.sees(l, r, j.opts.Wanted)
 	}
-	v.Findings = append(v.Findings, fitness(run, seen))
+	v.Findings = append(v.Findings, fitness(run, seen, j.tally.silent))
 	for i, a := range j.assertions {
 		v.Findings = append(v.Findings, j.tell(i, a)...)
 	}

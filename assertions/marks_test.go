@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // A client that was suspended for ten seconds sees a right limiter admit too
@@ -99,18 +100,53 @@ func TestCutRecordIsNotBlamedOnTheServer(t *testing.T) {
 func TestLostPhaseIsInconclusive(t *testing.T) {
 	run := results.Run{Planned: 100, Sent: 100, Admitted: 80, Limited: 10, Unknown: 10,
 		Phases: []results.Count{{Name: "volley", Planned: 60, Sent: 60}, {Name: "idle", Planned: 40, Sent: 40, Lost: 10}}}
-	if f := fitness(&run, true); f.Status != results.Inconclusive || !strings.Contains(f.Text, "of phase idle 10 of 40") {
+	if f := fitness(&run, true, silence{}); f.Status != results.Inconclusive || !strings.Contains(f.Text, "of phase idle 10 of 40") {
 		t.Errorf("got %v: %s", f.Status, f.Text)
 	}
 	run.Phases[1].Lost = 8
-	if f := fitness(&run, true); f.Status != results.Kept {
+	if f := fitness(&run, true, silence{}); f.Status != results.Kept {
 		t.Errorf("a fifth: got %v: %s", f.Status, f.Text)
 	}
 	run.Phases[0].Sent = 50
-	if f := fitness(&run, true); f.Status != results.Kept || !strings.Contains(f.Text, "of volley less than planned") {
+	if f := fitness(&run, true, silence{}); f.Status != results.Kept || !strings.Contains(f.Text, "of volley less than planned") {
 		t.Errorf("missed shots that nothing hangs on: got %v: %s", f.Status, f.Text)
 	}
-	if f := fitness(&run, false); f.Status != results.Inconclusive {
+	if f := fitness(&run, false, silence{}); f.Status != results.Inconclusive {
 		t.Errorf("missed shots: got %v: %s", f.Status, f.Text)
+	}
+}
+
+// Who waits in vain for answers is not told that they need declaring.
+func TestSilenceIsNotTakenForUndeclaredAnswers(t *testing.T) {
+	tests := []struct {
+		name  string
+		first time.Duration // of those that were neither admitted nor refused; negative: never
+		done  time.Duration
+		want  string
+	}{
+		{"never answered", -1, 10 * time.Second, "60 of 100 requests were not answered within 10 s"},
+		{"refused by the machine", -1, time.Millisecond, "its answers need declaring"},
+		{"answered by something else", time.Millisecond, time.Millisecond, "its answers need declaring"},
+	}
+	for _, tt := range tests {
+		j, err := New([]scenarios.Limit{promised(100, 5, time.Second)}, Options{Fresh: true, NoCauses: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hits []results.Hit
+		for n := range int64(100) {
+			h := results.Hit{Seq: n + 1, Key: "k", Cost: 1, Sent: n, First: n + 10, Done: n + 10, Outcome: results.Admitted}
+			if n < 60 {
+				h.Outcome, h.First, h.Done = results.Unknown, n+int64(tt.first), n+int64(tt.done)
+				if tt.first < 0 {
+					h.First = results.Never
+				}
+			}
+			hits = append(hits, h)
+		}
+		j.Block(results.Block{Hits: hits, Low: results.Never})
+		if f := j.Verdict(&results.Run{Planned: 100, Sent: 100}).Findings[0]; f.Status != results.Inconclusive || !strings.Contains(f.Text, tt.want) {
+			t.Errorf("%s: got %v: %s", tt.name, f.Status, f.Text)
+		}
 	}
 }

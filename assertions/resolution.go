@@ -54,6 +54,9 @@ func (s *sample) resolution(limits []scenarios.Limit, i int, wanted int64, asked
 		return out
 	}
 	slow, fast := r.rate(-1), r.rate(+1)
+	if l.Contract == scenarios.Queue && asked.upper {
+		fast = min(fast, r.faster())
+	}
 	perSecond := l.Rate.PerSecond()
 	at := func(sign, step int) *float64 {
 		if step == errorSteps {

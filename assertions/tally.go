@@ -1,6 +1,8 @@
 package assertions
 
 import (
+	"time"
+
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
@@ -14,6 +16,7 @@ type tally struct {
 	tempo    tempo // in nanoseconds
 	outcomes [4]int64
 	lost     []int64 // by phase: neither admitted nor refused
+	silent   silence // requests without any answer
 	offered  []queue // by slot
 	planned  []queue
 	last     int64 // nanoseconds: the latest end
@@ -52,8 +55,21 @@ func (t *tally) count(h *results.Hit) {
 	t.lose(h)
 	if h.Answered() {
 		t.last = max(t.last, h.First)
+	} else if wait := h.Done - h.Sent; h.Done != results.Never && wait >= patience {
+		t.silent.n++
+		t.silent.wait = max(t.silent.wait, wait)
 	}
 }
+
+// silence are requests that were given up, without an answer, after a wait. What
+// fails sooner was not waited for: nobody was there.
+type silence struct {
+	n    int64
+	wait int64 // nanoseconds: the longest of them
+}
+
+// patience is from when on it was a wait.
+const patience = int64(time.Second)
 
 // lose counts a request that says nothing of the limiter.
 func (t *tally) lose(h *results.Hit) {

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -28,10 +29,9 @@ func perKey(r rate.Limit, burst int) http.Handler {
 			limiters[req.Header.Get("X-Api-Key")] = l
 		}
 		mu.Unlock()
-		res := l.Reserve()
-		if wait := res.Delay(); wait > 0 {
-			res.Cancel()
-			w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+		if !l.Allow() {
+			wait := (1 - l.Tokens()) / float64(r) // seconds
+			w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(wait)))))
 			w.WriteHeader(http.StatusTooManyRequests)
 		}
 	})

@@ -38,6 +38,7 @@ type Check struct {
 	URL      string              // asked for; empty: http://127.0.0.1/
 	Scenario *scenarios.Scenario // what is fired, of which the Limits are not used; nil: the standard scenario of the limit
 	Thorough bool                // fires the thorough scenario where Scenario is nil
+	Same     []scenarios.Vary    // what makes no difference to the limit, and is varied to see that; see library.Identity
 	Budget   time.Duration       // how long a run may take at most, on the clock of time.Now; 0: an hour
 	Seed     uint64              // of everything random in the plan
 }
@@ -120,11 +121,11 @@ func (c Check) scenario() (scenarios.Scenario, []library.Omission) {
 	if c.Thorough {
 		draw = library.Thorough
 	}
-	return draw(c.Limit, library.Circumstances{Seed: c.Seed, Budget: c.Budget})
+	return draw(c.Limit, library.Circumstances{Same: c.Same, Seed: c.Seed, Budget: c.Budget})
 }
 
 func (c Check) judge(sc scenarios.Scenario, blocks []results.Block, run results.Run) (*report.Report, error) {
-	j, err := assertions.New(sc.Limits, assertions.Options{Fresh: true, Wanted: sc.Wanted, Checks: sc.Checks})
+	j, err := assertions.New(sc.Limits, assertions.Options{Fresh: true, Wanted: sc.Wanted, Checks: sc.Checks, Phases: sc.Phases})
 	if err != nil {
 		return nil, err
 	}
