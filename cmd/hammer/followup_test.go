@@ -167,13 +167,15 @@ func TestFollowUpsAreFiredAfterABreach(t *testing.T) {
 		{"no time", wrong, []string{"--diagnose-for", "0"}, false},
 		{"no diagnosis", wrong, []string{"--no-diagnose"}, false},
 		{"fail fast", wrong, []string{"--fail-fast"}, false},
-		{"no requests left", wrong, []string{"--max-requests", "1040"}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			l := &suspect{burst: tt.limiter.burst, perSecond: tt.limiter.perSecond}
 			_, r := hammer(t, append(append([]string{"check", l.serve(t)}, promise...), tt.flags...)...)
+			if len(r.Run.Phases) == 0 {
+				t.Fatalf("nothing was fired: %+v", r)
+			}
 			fired := strings.HasPrefix(r.Run.Phases[len(r.Run.Phases)-1].Name, "follow-up: ")
 			if fired != tt.want {
 				t.Errorf("got follow-ups: %v, want %v (%v, %d planned)", fired, tt.want, r.Status, r.Run.Planned)
