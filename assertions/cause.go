@@ -109,6 +109,7 @@ func (d *diagnosis) causes(requests int64) []results.Cause {
 	try(d.race)
 	try(func() (results.Cause, bool) { return d.setBack(odd) })
 	try(func() (results.Cause, bool) { return d.besieged(odd) })
+	try(func() (results.Cause, bool) { return d.stopped(odd) })
 	try(func() (results.Cause, bool) { return d.oddMoments(odd) })
 	if len(causes) == 0 {
 		return nil
@@ -118,12 +119,31 @@ func (d *diagnosis) causes(requests int64) []results.Cause {
 		causes[i].Limit, causes[i].Tried, causes[i].Only = d.limit().Name, tried, len(causes) == 1
 		causes[i].Explains = float64(held) / float64(max(requests, held, 1))
 	}
-	causes[0].Text += certainty(others, tried, held, requests)
+	if race := d.overlaps(fit); race != nil {
+		causes, others = append(causes, *race), append(others, "a race, since too much passed only where requests overlapped")
+		causes[0].Only, causes[0].Text = false, "perhaps "+causes[0].Text
+	}
+	if causes[0].ID == CauseMoment { // it says when, and explains nothing
+		causes[0].Only = false
+		causes[0].Text += fmt.Sprintf("; what it comes from is not known, none of %d explanations tried explains it", tried-1)
+	} else {
+		causes[0].Text += certainty(others, tried, held, requests)
+	}
 	// A limit that explains all needs no event that happened to the server.
 	if together := d.together(odd); together != "" && len(fit) == 0 {
 		causes[0].Reasons = append(causes[0].Reasons, together)
 	}
 	return causes
+}
+
+// overlaps is the cause of a race beside limits that admit more and explain the
+// record as well; nil: something passed that overlapped with nothing, or nothing
+// passed too much.
+func (d *diagnosis) overlaps(fit []explanation) *results.Cause {
+	if len(fit) == 0 || d.wronged(d.limit()) || !d.over(d.limit()) || !d.overlapping() {
+		return nil
+	}
+	return &results.Cause{ID: CauseRace, Limit: d.limit().Name, Explains: 1, Text: "requests that overlap are decided before each other's are counted: too much passes only among those"}
 }
 
 // explanations are those that the sample does not refute, the likeliest first,

@@ -12,22 +12,20 @@ import (
 // until it shows the time again that it showed when they were last used. Keys that
 // are first used afterwards know nothing of it.
 
-// setBack looks for that: in what answers say of the time, and in keys of different
-// ages that stopped being admitted together.
+// setBack looks for that in what answers say of the time.
 func (d *diagnosis) setBack(list breaches) (c results.Cause, ok bool) {
 	first := list.firsts()
 	if len(first) == 0 || d.over(d.limit()) {
 		return c, false
 	}
-	if at, by, stepped := d.dateStep(); stepped {
-		// Date is written to the second, and cached for another.
-		if blur := d.whole.ticks(2 * time.Second); by < 0 && first[0].at >= at-blur && first[len(first)-1].at <= at+abs(by)+d.whole.ticks(d.limit().Fill())+blur {
-			back := d.duration(-by).Round(time.Second)
-			return d.stepped(first[0].at, fmt.Sprintf("the server's wall clock was set back by about %v around %s", back, d.moment(first[0].at)),
-				"its answers' Date says so, and nothing was refused wrongly before"), true
-		}
+	at, by, told := d.dateStep()
+	blur := d.whole.ticks(2 * time.Second) // Date is written to the second, and cached for another
+	if !told || by >= 0 || first[0].at < at-blur || first[len(first)-1].at > at+abs(by)+d.whole.ticks(d.limit().Fill())+blur {
+		return c, false
 	}
-	return d.stopped(first)
+	back := d.duration(-by).Round(time.Second)
+	return d.stepped(first[0].at, fmt.Sprintf("the server's wall clock was set back by about %v around %s", back, d.moment(first[0].at)),
+		"its answers' Date says so, and nothing was refused wrongly before"), true
 }
 
 func (d *diagnosis) stepped(at int64, text, reason string) results.Cause {
@@ -47,8 +45,9 @@ func (b breaches) firsts() (first breaches) {
 }
 
 // dateStep is the first moment at which what answers say of the time does not go
-// with what they said before, and by how much it differs then, in ticks.
-func (d *diagnosis) dateStep() (at, by int64, ok bool) {
+// with what they said before, and by how much it differs then, in ticks; 0: they
+// go together. It is not told where answers say nothing of the time.
+func (d *diagnosis) dateStep() (at, by int64, told bool) {
 	second := d.whole.ticks(time.Second)
 	var offset closed // of the server's clock against ours; none where lo > hi
 	known := false
@@ -69,12 +68,18 @@ func (d *diagnosis) dateStep() (at, by int64, ok bool) {
 			offset = closed{max(offset.lo, now.lo), min(offset.hi, now.hi)}
 		}
 	}
-	return 0, 0, false
+	return 0, 0, known
 }
 
 // stopped finds keys of different ages that were admitted until one moment and not
-// from then on, where keys that were first used later are answered as promised.
-func (d *diagnosis) stopped(first breaches) (c results.Cause, ok bool) {
+// from then on, where keys that were first used later are answered as promised. It
+// is asked where answers say nothing of the time, and of limits that admit one by
+// one, whose keys do not stop together for other reasons.
+func (d *diagnosis) stopped(list breaches) (c results.Cause, ok bool) {
+	first := list.firsts()
+	if _, _, told := d.dateStep(); told || len(first) < 2 || periodic(d.limit().Contract) || d.over(d.limit()) {
+		return c, false
+	}
 	near := d.whole.ticks(d.token()) + d.whole.ticks(150*time.Millisecond)
 	keys := d.whole.byKey()
 	var stops []breach // at: the last admission before a key's first breach

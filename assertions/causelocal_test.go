@@ -1,6 +1,8 @@
 package assertions
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -228,4 +230,39 @@ func TestCausesWithSeveralLimits(t *testing.T) {
 func standardPlan(l scenarios.Limit) (scenarios.Plan, error) {
 	s, _ := library.Standard(l, library.Circumstances{RTT: time.Millisecond, Seed: 1})
 	return s.Plan(scenarios.Supply{})
+}
+
+// Where a larger limit explains what was admitted, and a race does as well, neither
+// is told as if it were known. One request after the other tells them apart.
+func TestARaceIsNamedBesideWhatExplainsAsMuch(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		space time.Duration // from one request to the next, each of which takes 5 ms
+		race  bool
+	}{{"at once", 10 * time.Microsecond, true}, {"one after the other", 20 * time.Millisecond, false}} {
+		j, err := New([]scenarios.Limit{asBucket(10, 10*time.Second)}, Options{Fresh: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hits []results.Hit
+		for key := range 3 {
+			for n := range 15 {
+				at := int64(key)*int64(time.Second) + int64(n)*int64(tt.space)
+				h := results.Hit{Seq: int64(len(hits) + 1), Key: string(rune('a' + key)), Cost: 1, Sent: at, First: at + int64(5*time.Millisecond), Done: at + int64(5*time.Millisecond), Outcome: results.Admitted}
+				if n >= 12 {
+					h.Outcome = results.Limited
+				}
+				hits = append(hits, h)
+			}
+		}
+		j.Block(results.Block{Hits: hits, Low: results.Never})
+		v := j.Verdict(&results.Run{})
+		if len(v.Causes) == 0 || v.Causes[0].ID == CauseRace {
+			t.Fatalf("%s: got %+v, want a larger limit first", tt.name, v.Causes)
+		}
+		race := slices.ContainsFunc(v.Causes, func(c results.Cause) bool { return c.ID == CauseRace })
+		if race != tt.race || strings.HasPrefix(v.Causes[0].Text, "perhaps ") != tt.race || race && v.Causes[0].Only {
+			t.Errorf("%s: a race beside it: %v, want %v: %s", tt.name, race, tt.race, v.Causes[0].Text)
+		}
+	}
 }

@@ -55,21 +55,17 @@ func (d *diagnosis) besieged(list breaches) (c results.Cause, ok bool) {
 	var lengths []int64 // of those that ended
 	keys := d.whole.byKey()
 	for _, b := range first {
-		met := false
 		for _, s := range sieges(keys[b.key]) {
-			dense := s.refusals >= 10 && (s.to-s.from)/int64(s.refusals) < full/10
+			dense := s.refusals >= 10 && (s.to-s.from)/int64(s.refusals) < d.whole.ticks(d.token())/2
 			switch {
 			case b.at < s.from || b.at > s.to+full:
 			case dense && s.pause >= 0 && s.pause < full/10:
 				ended++
 				lengths = append(lengths, s.to+s.pause-s.from)
-				met = true
 			case dense && s.to-s.from > full+full/4:
 				held++
-				met = true
 			}
 		}
-		_ = met
 	}
 	switch {
 	case ended >= 2 && ended >= held && slices.Max(lengths)-slices.Min(lengths) < slices.Max(lengths)/5:

@@ -127,6 +127,9 @@ func suspicion(v results.Verdict, l scenarios.Limit, again []scenarios.Phase) (s
 			s.Doubts = append(s.Doubts, library.Crowds)
 		}
 	}
+	if slices.ContainsFunc(v.Causes, func(c results.Cause) bool { return c.ID == assertions.CauseRace }) && !slices.Contains(s.Doubts, library.Overlap) {
+		s.Doubts = append(s.Doubts, library.Overlap) // one request after the other tells a race from a larger limit
+	}
 	if contracts > 0 && len(v.Causes) > 1 {
 		s.Doubts = append(s.Doubts, library.Periods)
 		s.Like = append(s.Like, l)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -20,13 +21,13 @@ const (
 // everything makes a server with each algorithm on the path of its name, set as
 // its example is; each defect beside its clean twin; and each trap.
 func (o *serveOptions) everything(c *cobra.Command) (server.Config, error) {
-	var err error
+	var errs []error
 	visitGiven(c, func(name string) {
-		if name == "limit" {
-			err = conflict(c, "all")
+		if name == "limit" || name == "defect" {
+			errs = append(errs, fmt.Errorf("--all and --%s: give one of them", name))
 		}
 	})
-	if err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return server.Config{}, err
 	}
 	if len(o.keys) > 1 {
@@ -52,6 +53,9 @@ func (o *serveOptions) everything(c *cobra.Command) (server.Config, error) {
 		cfg.Routes = append(cfg.Routes, r)
 	}
 	for _, e := range defect.Catalogue() {
+		if e.On.Keeps && (cfg.Nodes == 1 || cfg.NodeStore.Name != "shared") {
+			continue // memory here is gone with its node, rightly
+		}
 		for _, d := range []string{"", e.Example} {
 			if err := addSpecimen(&cfg, e, d); err != nil {
 				return cfg, fmt.Errorf("defect %s: %w", e.Name, err)

@@ -67,7 +67,7 @@ func (o *serveOptions) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.file, "config", "", "YAML file that says everything, for many limits; instead of the other flags")
-	f.BoolVar(&o.all, "all", false, "every algorithm on its own path; instead of --limit")
+	f.BoolVar(&o.all, "all", false, "every algorithm on its own path, and every defect; instead of --limit and --defect")
 	o.limitFlags.add(f)
 	o.answerFlags.add(f)
 	o.addressFlags.add(f)
@@ -158,8 +158,25 @@ func (o *serveOptions) fromFlags() (server.Config, error) {
 	return cfg, err
 }
 
+// checkCounts finds numbers that are none of something.
+func (o *serveOptions) checkCounts() error {
+	var errs []error
+	for _, f := range []struct {
+		flag  string
+		given int
+	}{{"nodes", o.nodes}, {"truth-keep", o.truthKeep}, {"max-connections", o.maxConns}, {"max-waiting", o.maxWaiting}} {
+		if f.given < 1 {
+			errs = append(errs, fmt.Errorf("--%s %d: give at least 1", f.flag, f.given))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // frame is what does not depend on limits and routes.
 func (o *serveOptions) frame() (server.Config, error) {
+	if err := o.checkCounts(); err != nil {
+		return server.Config{}, err
+	}
 	cfg := server.Config{Admin: o.admin, TruthKeep: o.truthKeep, MaxConns: o.maxConns, MaxWaiting: o.maxWaiting}
 	plain := o.listen
 	if len(o.listenTLS) > 0 && len(plain) == 1 && plain[0] == defaultListen {

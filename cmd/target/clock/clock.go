@@ -4,7 +4,6 @@
 package clock
 
 import (
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,16 +69,6 @@ func (c *Clock) Read() Instant {
 // Step moves the wall clock by d, which may be negative. It returns an error,
 // and does nothing, if the clock would be more than 50 years off.
 func (c *Clock) Step(d time.Duration) error { return c.Do(Event{Action: Step, By: d}) }
-
-// Strobe lets the wall clock step by itself: by step whenever another period has
-// passed since the base, as often as 50 years hold. It takes the place of an
-// earlier Strobe.
-func (c *Clock) Strobe(step, period time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.set.own = strobe{step: int64(step), every: int64(period), times: math.MaxInt64}
-	c.course.Store(c.set.compiled())
-}
 
 // Do changes the clock now, whatever the event's At. It returns an error, and
 // does nothing, if the event makes no sense.

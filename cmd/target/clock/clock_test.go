@@ -47,48 +47,133 @@ func TestStepBounds(t *testing.T) {
 	}
 }
 
+// A strobe goes to and fro, and ends where it began.
 func TestStrobe(t *testing.T) {
 	var now int64
 	c := New(base, func() int64 { return now })
-	c.Strobe(-10*time.Second, 30*time.Second)
-	tests := []struct {
-		mono, offset time.Duration
-	}{
-		{0, 0},
-		{30*time.Second - 1, 0},
-		{30 * time.Second, -10 * time.Second},
-		{60*time.Second - 1, -10 * time.Second},
-		{60 * time.Second, -20 * time.Second},
-		{time.Hour, -1200 * time.Second}, // 3600/30 = 120 steps
-	}
-	for _, tt := range tests {
-		now = int64(tt.mono)
-		if got := c.Read().Offset; got != int64(tt.offset) {
-			t.Errorf("after %v: got offset %v, want %v", tt.mono, time.Duration(got), tt.offset)
-		}
-	}
-	// The steps of its own and those from outside add up.
-	now = int64(30 * time.Second)
-	if err := c.Step(4 * time.Second); err != nil {
+	if err := c.Do(Event{Action: Strobe, By: -time.Second, Every: 250 * time.Millisecond, Times: 3}); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Read().Offset; got != -6e9 {
-		t.Errorf("stepped by -10 s and +4 s: got %d, want -6 s", got)
+	const ms = time.Millisecond
+	for at, want := range map[time.Duration]time.Duration{
+		0: 0, 250*ms - 1: 0, 250 * ms: -time.Second, 500*ms - 1: -time.Second, 500 * ms: 0, 750 * ms: -time.Second, 1000 * ms: 0,
+		1250 * ms: -time.Second, 1500 * ms: 0, 1750 * ms: 0, time.Hour: 0,
+	} {
+		now = int64(at)
+		if got := c.Read().Offset; got != int64(want) {
+			t.Errorf("after %v: got offset %v, want %v", at, time.Duration(got), want)
+		}
+	}
+}
+
+// Without a number it goes on until it is ended, a minute and a year later too.
+func TestStrobeUntilFurtherNotice(t *testing.T) {
+	var now int64
+	c := New(base, func() int64 { return now })
+	do := func(e Event) {
+		t.Helper()
+		if err := c.Do(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(Event{Action: Strobe, By: time.Second, Every: time.Second})
+	for _, at := range []time.Duration{time.Second, 2*time.Minute + time.Second, 365*24*time.Hour + time.Second} {
+		now = int64(at)
+		do(Event{Action: Step, By: 1}) // by which what is past is put together
+		do(Event{Action: Step, By: -1})
+		if got := c.Read().Offset; got != 1e9 {
+			t.Errorf("after %v: got offset %d, want a second", at, got)
+		}
+	}
+	do(Event{Action: StrobeOff})
+	if got := c.Read().Offset; got != 0 {
+		t.Errorf("ended: got offset %d, want 0", got)
+	}
+	now += 2e9
+	if got := c.Read().Offset; got != 0 {
+		t.Errorf("ended two periods ago: got offset %d, want 0", got)
+	}
+}
+
+// A clock that is frozen stands still whatever strobes it has, and they go on with
+// it from where they were.
+func TestFreezeStopsStrobes(t *testing.T) {
+	for _, script := range []string{"strobe 1m every 100ms; at 150ms freeze", "strobe 1m every 100ms; at 250ms freeze", "freeze; strobe 1m every 100ms; at 1s strobe -1m every 7ms times 9"} {
+		var now int64
+		c := New(base, func() int64 { return now })
+		events, err := ParseScript(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			if err := c.Schedule([]Event{e.Event}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		now = 300e6
+		stands := c.Read().Wall
+		for now < 5e9 {
+			now += 13e6
+			if got := c.Read().Wall; got != stands {
+				t.Fatalf("%s: at %d the clock has moved by %d", script, now, got-stands)
+			}
+		}
+		if err := c.Do(Event{Action: Resume}); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Read().Wall; got != stands {
+			t.Errorf("%s: as it goes on it has moved by %d", script, got-stands)
+		}
+		moved := false
+		for range 100 {
+			now += 1e6
+			moved = moved || c.Read().Wall != stands+int64(time.Millisecond)
+			stands = c.Read().Wall
+		}
+		if !moved {
+			t.Errorf("%s: the strobe does not go on", script)
+		}
+	}
+}
+
+// 64 may go on together; those that are over do not count.
+func TestManyStrobes(t *testing.T) {
+	var now int64
+	c := New(base, func() int64 { return now })
+	for i := range 1000 {
+		now += 10
+		if err := c.Do(Event{Action: Strobe, By: 1, Every: 1, Times: 2}); err != nil {
+			t.Fatalf("strobe %d, of which all before are over: %v", i, err)
+		}
+	}
+	for i := range maxTerms + 1 {
+		err := c.Do(Event{Action: Strobe, By: 1, Every: 1000})
+		if now++; (err == nil) == (i == maxTerms) {
+			t.Errorf("strobe %d that goes on: got %v", i+1, err)
+		}
+	}
+	if err := c.Do(Event{Action: StrobeOff}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Do(Event{Action: Strobe, By: 1, Every: 1}); err != nil {
+		t.Errorf("once all were ended: %v", err)
 	}
 }
 
 // However long it runs, no reading overflows.
 func TestStrobeSaturates(t *testing.T) {
-	for _, step := range []time.Duration{time.Hour, -time.Hour, math.MaxInt64, math.MinInt64} {
+	for _, step := range []time.Duration{maxOffset, -maxOffset} {
 		now := int64(100 * 365 * 24 * time.Hour)
 		c := New(base, func() int64 { return now })
-		c.Strobe(step, time.Nanosecond)
-		got := c.Read()
-		if off := time.Duration(got.Offset); off.Abs() > maxOffset {
-			t.Errorf("strobe of %v: offset %v is beyond the bound", step, off)
+		for range 3 {
+			if err := c.Do(Event{Action: Strobe, By: step, Every: 1}); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if got.Wall-got.Offset-got.Mono != base.UnixNano() {
-			t.Errorf("strobe of %v: the reading %+v overflowed", step, got)
+		now++
+		got := c.Read()
+		if got.Offset != int64(step) || got.Wall-got.Offset-got.Mono != base.UnixNano() {
+			t.Errorf("strobes of %v: got %+v", step, got)
 		}
 	}
 }

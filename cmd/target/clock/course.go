@@ -18,6 +18,7 @@ const (
 	maxSlew  = million / 2 // ppm: the wall clock runs at half to one and a half times the speed
 	maxRate  = 1000        // ppm: far more than two oscillators differ by
 	maxTerms = 64          // strobes that go on at the same time
+	maxTimes = 1e9         // jumps of one, a century of three a second
 	keepPast = int64(time.Minute)
 )
 
@@ -34,6 +35,7 @@ type course struct {
 type segment struct {
 	from   int64 // monotonic
 	offset int64 // there
+	still  int64 // how long the wall clock has been frozen before
 	slew   int64 // ppm that the wall clock gains on the monotonic one
 	frozen bool  // the wall clock stands still, whatever the slew
 }
@@ -45,6 +47,15 @@ func (s segment) at(mono int64) int64 {
 		ppm = -million
 	}
 	return s.offset + parts(mono-s.from, ppm)
+}
+
+// running is the monotonic moment less the time that the wall clock has been frozen.
+// Strobes go by it, or a clock that is frozen would not stand still.
+func (s segment) running(mono int64) int64 {
+	if s.frozen {
+		mono = s.from
+	}
+	return mono - s.still
 }
 
 // parts is so many millionths of n. Nanoseconds of a century times half a million
@@ -68,23 +79,23 @@ func (c *course) mono(machine int64) int64 {
 	return r.at + d + parts(d, r.ppm)
 }
 
-// strobe is a step that is repeated.
+// strobe is a step to and fro: there after one period, back after the next.
 type strobe struct {
-	from, step, every, times int64
+	from, step, every, times int64 // from a running moment on
+	until                    int64 // the monotonic moment that it is ended at
 }
 
-// sum is what it has come to at a moment.
-func (s strobe) sum(mono int64) int64 {
-	if s.every <= 0 || s.step == 0 || mono < s.from {
+// at is where it has the clock.
+func (s strobe) at(mono, running int64) int64 {
+	n := (running - s.from) / s.every
+	if running < s.from || n%2 == 0 || s.over(running) || mono >= s.until {
 		return 0
 	}
-	return min((mono-s.from)/s.every, s.times, int64(maxOffset/time.Duration(s.step).Abs())) * s.step
+	return s.step
 }
 
-// over reports whether it will not step any more.
-func (s strobe) over(mono int64) bool {
-	return s.step == 0 || s.times != math.MaxInt64 && (mono-s.from)/s.every >= s.times
-}
+// over reports whether it has come back for the last time.
+func (s strobe) over(running int64) bool { return (running-s.from)/s.every/2 >= s.times }
 
 // offsetAt is the offset at a monotonic moment.
 func (c *course) offsetAt(mono int64) int64 {
@@ -92,9 +103,9 @@ func (c *course) offsetAt(mono int64) int64 {
 	for i > 0 && c.segments[i].from > mono {
 		i--
 	}
-	strobed := int64(0)
+	running, strobed := c.segments[i].running(mono), int64(0)
 	for _, s := range c.strobes {
-		strobed = min(max(strobed+s.sum(mono), -int64(maxOffset)), int64(maxOffset))
+		strobed = min(max(strobed+s.at(mono, running), -int64(maxOffset)), int64(maxOffset))
 	}
 	return c.segments[i].at(mono) + strobed
 }
@@ -102,10 +113,10 @@ func (c *course) offsetAt(mono int64) int64 {
 // settings are what the course is made of: where the clock was some time ago, and
 // what has happened or will happen since.
 type settings struct {
-	past   segment
-	events []Event // in the order of time
-	rates  []rate  // in the order of time, at least one
-	own    strobe  // of a defect; every 0: none
+	past    segment
+	strobes []strobe // that began before
+	events  []Event  // in the order of time
+	rates   []rate   // in the order of time, at least one
 }
 
 // with are the settings with other events beside those there are. now is a
@@ -119,18 +130,15 @@ func (s settings) with(now int64, more ...Event) (settings, error) {
 	s.events = append(slices.Clone(s.events), more...)
 	slices.SortStableFunc(s.events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 	s.forget(now - keepPast)
-	segment, strobes := s.past, 0
+	segment, strobes := s.past, slices.Clone(s.strobes)
 	for _, e := range s.events {
-		if e.Action == Strobe {
-			strobes++
-		}
 		segment = segment.after(e)
+		if strobes = strobed(strobes, e, segment.running(int64(e.At))); len(strobes) > maxTerms {
+			return s, fmt.Errorf("%v: %d strobes go on already", e, maxTerms)
+		}
 		if time.Duration(segment.offset).Abs() > maxOffset {
 			return s, fmt.Errorf("%v: the wall clock would be more than 50 years off", e)
 		}
-	}
-	if strobes > maxTerms {
-		return s, fmt.Errorf("%v: %d strobes go on already", more[len(more)-1], maxTerms)
 	}
 	return s, nil
 }
@@ -146,23 +154,36 @@ func (s *settings) run(r rate) {
 
 // forget puts events together that were over at a moment.
 func (s *settings) forget(before int64) {
-	s.events = slices.DeleteFunc(s.events, func(e Event) bool {
-		if int64(e.At) > before || e.Action == Strobe && !e.strobe().over(before) {
-			return false
-		}
-		if e.Action == Strobe {
-			s.past.offset += e.strobe().sum(before)
-		} else {
-			s.past = s.past.after(e)
-		}
-		return true
-	})
+	strobes := slices.Clone(s.strobes)
+	for len(s.events) > 0 && int64(s.events[0].At) <= before {
+		e := s.events[0]
+		s.events, s.past = s.events[1:], s.past.after(e)
+		strobes = strobed(strobes, e, s.past.running(int64(e.At)))
+	}
+	s.strobes = still(strobes, s.past.running(before))
+}
+
+// strobed are the strobes that go on after an event at a running moment.
+func strobed(all []strobe, e Event, running int64) []strobe {
+	switch e.Action {
+	case Strobe:
+		return append(still(all, running), e.strobe(running))
+	case StrobeOff:
+		return nil
+	}
+	return all
+}
+
+// still leaves out strobes that are over.
+func still(all []strobe, running int64) []strobe {
+	return slices.DeleteFunc(all, func(s strobe) bool { return s.over(running) })
 }
 
 // after is the segment that an event begins.
 func (s segment) after(e Event) segment {
 	next := s
 	next.from, next.offset = int64(e.At), s.at(int64(e.At))
+	next.still = next.from - s.running(next.from)
 	switch e.Action {
 	case Step:
 		next.offset += int64(e.By)
@@ -177,14 +198,17 @@ func (s segment) after(e Event) segment {
 }
 
 func (s settings) compiled() *course {
-	c := &course{rates: s.rates, segments: []segment{s.past}, calm: math.MaxInt64}
-	if s.own.every > 0 && s.own.step != 0 {
-		c.strobes = append(c.strobes, s.own)
-	}
+	c := &course{rates: s.rates, segments: []segment{s.past}, strobes: slices.Clone(s.strobes), calm: math.MaxInt64}
 	last := s.past
 	for _, e := range s.events {
-		if e.Action == Strobe {
-			c.strobes = append(c.strobes, e.strobe())
+		switch e.Action {
+		case Strobe:
+			c.strobes = append(c.strobes, e.strobe(last.running(int64(e.At))))
+			continue
+		case StrobeOff:
+			for i := range c.strobes {
+				c.strobes[i].until = min(c.strobes[i].until, int64(e.At))
+			}
 			continue
 		}
 		if next := last.after(e); next != last {

@@ -19,22 +19,25 @@ const (
 	Slew   Action = "slew"   // the wall clock runs faster or slower than the monotonic one
 	Freeze Action = "freeze" // the wall clock stands still
 	Resume Action = "resume" // it goes on from where it stands
-	Strobe Action = "strobe" // the wall clock jumps again and again
+	Strobe Action = "strobe" // the wall clock jumps to and fro
 	Rate   Action = "rate"   // the monotonic clock, and with it the wall clock, runs faster or slower than the machine's
+
+	StrobeOff Action = "strobe off" // all strobes end, and the wall clock is where it would be without them
 )
 
 // Event is one change of how a clock runs.
 type Event struct {
 	At     time.Duration // on the monotonic clock; 0: from the start
 	Action Action
-	By     time.Duration // of a step, and of each step of a strobe; negative: back
+	By     time.Duration // of a step, and of each jump there of a strobe; negative: back
 	PPM    int64         // of a slew or a rate: parts per million faster; negative: slower
-	Every  time.Duration // of a strobe: the first step comes when it has passed
-	Times  int64         // of a strobe; 0: without end
+	Every  time.Duration // of a strobe: after it the clock jumps there, after another one back, and so on
+	Times  int64         // of a strobe: jumps there; 0: until further notice
 }
 
-func (e Event) strobe() strobe {
-	return strobe{from: int64(e.At), step: int64(e.By), every: int64(e.Every), times: cmp.Or(e.Times, math.MaxInt64)}
+// strobe is the one that the event begins, at a running moment.
+func (e Event) strobe(running int64) strobe {
+	return strobe{from: running, step: int64(e.By), every: int64(e.Every), times: cmp.Or(e.Times, math.MaxInt64), until: math.MaxInt64}
 }
 
 // check says what is wrong with the event by itself, or nil.
@@ -42,10 +45,12 @@ func (e Event) check() error {
 	switch {
 	case e.At < 0:
 		return fmt.Errorf("%v: give a moment after the start", e)
-	case (e.Action == Step || e.Action == Strobe) && e.By.Abs() > 2*maxOffset: // so that sums cannot overflow
+	case e.Action == Step && e.By.Abs() > 2*maxOffset, e.Action == Strobe && e.By.Abs() > maxOffset: // so that sums cannot overflow
 		return fmt.Errorf("%v: the wall clock would be more than 50 years off", e)
-	case e.Action == Strobe && (e.By == 0 || e.Every <= 0 || e.Times < 0):
-		return fmt.Errorf("%v: give a step other than 0, a time above 0 and how often, as in strobe -1s every 250ms times 40", e)
+	case e.Action == Strobe && (e.Times < 0 || e.Times > maxTimes):
+		return fmt.Errorf("%v: it can jump there 1 to %d times, or until it is ended if no number is given", e, int64(maxTimes))
+	case e.Action == Strobe && (e.By == 0 || e.Every <= 0):
+		return fmt.Errorf("%v: give a step other than 0, a time above 0 and, if it is to end, how often, as in strobe -1s every 250ms times 40", e)
 	case e.Action == Slew && (e.PPM < -maxSlew || e.PPM > maxSlew):
 		return fmt.Errorf("%v: give at most %dppm either way", e, maxSlew)
 	case e.Action == Rate && (e.PPM < -maxRate || e.PPM > maxRate):
@@ -134,6 +139,9 @@ func (e *Event) read(a Action, given []string) (err error) {
 	switch {
 	case (a == Freeze || a == Resume) && len(given) == 0:
 		return nil
+	case a == Strobe && len(given) == 1 && given[0] == "off":
+		e.Action = StrobeOff
+		return nil
 	case a == Step && len(given) == 1:
 		e.By, err = time.ParseDuration(given[0])
 		want = "a signed duration"
@@ -147,7 +155,7 @@ func (e *Event) read(a Action, given []string) (err error) {
 		err = e.readStrobe(given)
 		want = "step, period and how often as in strobe -1s every 250ms times 40"
 	default:
-		return fmt.Errorf("%s is not understood: there are step DURATION, slew N ppm, freeze, resume, strobe DURATION every DURATION times N, rate N ppm", strings.Join(append([]string{string(a)}, given...), " "))
+		return fmt.Errorf("%s is not understood: there are step DURATION, slew N ppm, freeze, resume, strobe DURATION every DURATION times N, strobe off, rate N ppm", strings.Join(append([]string{string(a)}, given...), " "))
 	}
 	if err != nil {
 		return fmt.Errorf("%s wants %s", a, want)

@@ -3,6 +3,8 @@ package defect
 import (
 	"testing"
 	"time"
+
+	"github.com/ratehammer/ratehammer/cmd/target/clock"
 )
 
 // What the steps of a wall clock do to each way of going by it: b = 20 and
@@ -35,15 +37,15 @@ func TestClockTable(t *testing.T) {
 		{"sliding-counter{rate=20/2s}", "wall-clock", cell{-19, 2.1}, cell{-95, 10.1}, cell{7, silent}, cell{0, silent}},
 	}
 	for _, tt := range tests {
-		without, _ := saturate(t, tt.limit, tt.defect, func(time.Duration) time.Duration { return 0 })
+		without, _ := saturate(t, tt.limit, tt.defect)
 		for name, c := range map[string]struct {
-			want   cell
-			course func(time.Duration) time.Duration
+			want  cell
+			event clock.Event
 		}{
 			"-2 s": {tt.back2, stepAt(-2 * time.Second)}, "-10 s": {tt.back10, stepAt(-10 * time.Second)},
 			"+2 s": {tt.forth2, stepAt(2 * time.Second)}, "strobe": {tt.s, strobed},
 		} {
-			admitted, silence := saturate(t, tt.limit, tt.defect, c.course)
+			admitted, silence := saturate(t, tt.limit, tt.defect, c.event)
 			tenths := float64(silence/(100*time.Millisecond)) / 10 // of whole polls: 2.125 s are 2.1
 			if admitted-without != c.want.more || c.want.silence != silent && tenths != c.want.silence {
 				t.Errorf("%s %s, %s: got %+d and %v of silence, want %+v", tt.limit, tt.defect, name, admitted-without, silence, c.want)
@@ -54,36 +56,25 @@ func TestClockTable(t *testing.T) {
 
 const stepMoment = 5 * time.Second
 
-func stepAt(by time.Duration) func(time.Duration) time.Duration {
-	return func(now time.Duration) time.Duration {
-		if now >= stepMoment {
-			return by
-		}
-		return 0
-	}
+func stepAt(by time.Duration) clock.Event {
+	return clock.Event{At: stepMoment, Action: clock.Step, By: by}
 }
 
-func strobed(now time.Duration) time.Duration {
-	if n := (now - stepMoment) / (250 * time.Millisecond); now >= stepMoment && n < 42 && n%2 == 0 {
-		return -time.Second
-	}
-	return 0
-}
+// strobed is back by 1 s for the first time at the moment of the steps, and for the
+// 21st and last one 10 s later.
+var strobed = clock.Event{At: stepMoment - 250*time.Millisecond, Action: clock.Strobe, By: -time.Second, Every: 250 * time.Millisecond, Times: 21}
 
-// saturate asks for one key every 25 ms while its wall clock is ahead as course
-// says, for 40 s.
-func saturate(t *testing.T, limit, defect string, course func(now time.Duration) time.Duration) (admitted int, silence time.Duration) {
+// saturate asks for one key every 25 ms for 40 s, while its wall clock does as it is
+// told.
+func saturate(t *testing.T, limit, defect string, events ...clock.Event) (admitted int, silence time.Duration) {
 	t.Helper()
 	start := time.Date(2026, 3, 1, 12, 0, 1, 675_000_000, time.UTC)
 	r := newRigAt(t, start, limit, defect)
-	var ahead, last time.Duration
+	if err := r.parts.Clock.Schedule(events); err != nil {
+		t.Fatal(err)
+	}
+	last := time.Duration(0)
 	for ; r.now < 40*time.Second; r.now += 25 * time.Millisecond {
-		if to := course(r.now); to != ahead {
-			if err := r.parts.Clock.Step(to - ahead); err != nil {
-				t.Fatal(err)
-			}
-			ahead = to
-		}
 		if r.ask("a").Admitted {
 			admitted++
 			silence = max(silence, r.now-last)

@@ -1,6 +1,7 @@
 package defect
 
 import (
+	"errors"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -21,6 +22,12 @@ func leftmost() kind {
 		reports: []string{"migadu/alps PR 18", "forgekeep/nebula-mesh PR 232", "avahowell/reqlimit issue 2"},
 		stage:   outside,
 		apply: func(p *Parts, r *mode.Reader) error {
+			if err := r.Done(); err != nil {
+				return err
+			}
+			if !byAddress(p.Key.String()) {
+				return errors.New("xff-leftmost: no address tells clients apart here, give a key such as xff{trusted=1}")
+			}
 			p.asks(func(r *http.Request, a *store.Ask) bool {
 				first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-For"), ",")
 				if address, err := netip.ParseAddr(strings.TrimSpace(first)); err == nil {
@@ -28,9 +35,20 @@ func leftmost() kind {
 				}
 				return true
 			})
-			return r.Done()
+			return nil
 		},
 	}
+}
+
+// byAddress reports whether a key has a part that is an address.
+func byAddress(key string) bool {
+	for part := range strings.SplitSeq(key, "+") {
+		name, _, _ := strings.Cut(part, "{")
+		if name == "ip" || name == "xff" || name == "forwarded" {
+			return true
+		}
+	}
+	return false
 }
 
 // network is what an address is known by: of IPv6 the first 64 bits.

@@ -8,6 +8,9 @@ import (
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
+// maxDelta is far more than anybody is off by, and no sum with it overflows.
+const maxDelta = 1e9
+
 func offByOne() kind {
 	return kind{
 		Doc: mode.Doc{
@@ -22,6 +25,7 @@ func offByOne() kind {
 		apply: func(p *Parts, r *mode.Reader) error {
 			delta := r.Int("delta")
 			r.Require(delta != 0, "delta", "0 is no defect, give +1 or -1")
+			r.Require(delta >= -maxDelta && delta <= maxDelta, "delta", fmt.Sprintf("give at most %d either way", int64(maxDelta)))
 			if err := r.Done(); err != nil {
 				return err
 			}

@@ -19,7 +19,6 @@ func TestParseFirst(t *testing.T) {
 		{"order", nil, free, 10},
 		{"order{early=counted}", nil, counted, 0},
 		{"order{early=counted}", []string{"parse-first"}, free, 10},
-		{"order", []string{"parse-first"}, free, 10},
 	}
 	for _, tt := range tests {
 		s := simulate(t, site{limit: "token-bucket{burst=10,rate=1/h}", mode: tt.mode, defects: tt.defects})

@@ -30,6 +30,8 @@ type Parts struct {
 	Torn      bool                                                               // reads, decides and writes in steps of their own, between which others read the same
 	Gap       time.Duration                                                      // between these steps, if Torn
 	Apart     bool                                                               // charged also for requests that another limit refuses
+	Came      int64                                                              // when the limit came with these defects: nanoseconds on the monotonic clock
+	Ahead     func(mono int64) int64                                             // how far the wall clock of the limit, and the Date of its answers, are ahead of the server's at a monotonic moment; nil: not at all
 	Since     func() int64                                                       // since when one of the processes that share the states has been there all the time: nanoseconds, as clock.Instant.Since1970 has them; nil: always
 	Volatile  bool                                                               // states are not written to a disk, whatever is declared
 	Down      store.Policy                                                       // what is done while the store cannot decide, whatever is declared; None: what is declared

@@ -2,8 +2,10 @@ package defect_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -168,16 +170,7 @@ func TestRetryHerd(t *testing.T) {
 			fullest := 0
 			for i := range 50 {
 				res := s.ask(at, by(fmt.Sprint(i)))
-				back := at
-				if form == "date" {
-					date, err := http.ParseTime(res.Header.Get("Retry-After"))
-					if err != nil {
-						t.Fatal(err)
-					}
-					back = date.Sub(start)
-				} else {
-					back += time.Duration(s.header(res, "Retry-After")) * time.Second
-				}
+				back := returns(s, res, at, form)
 				slots[back/slot]++
 				fullest = max(fullest, slots[back/slot])
 			}
@@ -187,6 +180,58 @@ func TestRetryHerd(t *testing.T) {
 			}
 		}
 	}
+}
+
+// 50 clients are refused within one second, and all come back when they were told.
+// A common moment brings them back together where dates are told: whole seconds
+// from 50 different moments on spread them over one.
+func TestRetryHerdOfOneSecond(t *testing.T) {
+	tests := []struct {
+		form    string
+		defects []string
+		fullest int // of the slots of 100 ms; the mean over the window of 5 s is 1
+	}{
+		{"seconds", nil, 5},
+		{"date", nil, 10},
+		{"seconds", []string{"ra{form=common-deadline}"}, 5},
+		{"date", []string{"ra{form=common-deadline}"}, 50},
+	}
+	for _, tt := range tests {
+		s := simulate(t, site{limit: "fixed-window{rate=1/5s,align=first-hit}", defects: tt.defects, answers: dialect.Settings{RetryAfter: tt.form}})
+		for i := range 40 { // the last ten begin later, between refusals
+			s.ask(time.Duration(i)*100*time.Millisecond, by(fmt.Sprint(i)))
+		}
+		slots, again := map[time.Duration]int{}, 0
+		for i := range 50 {
+			at := 4*time.Second + time.Duration(i)*20*time.Millisecond
+			if i >= 40 {
+				s.ask(at, by(fmt.Sprint(i)))
+			}
+			res := s.ask(at, by(fmt.Sprint(i)))
+			if res.StatusCode == 429 {
+				again++
+			}
+			slots[returns(s, res, at, tt.form)/(100*time.Millisecond)]++
+		}
+		fullest := slices.Max(slices.Collect(maps.Values(slots)))
+		if again != 50 || fullest > tt.fullest || tt.defects != nil && fullest != tt.fullest {
+			t.Errorf("%v in %s: %d refused and %d back in one slot, want 50 and %d", tt.defects, tt.form, again, fullest, tt.fullest)
+		}
+		t.Logf("%v in %s: %d in the fullest slot", tt.defects, tt.form, fullest)
+	}
+}
+
+// returns is when a client comes back that was refused at a moment.
+func returns(s *sim, res *http.Response, at time.Duration, form string) time.Duration {
+	s.t.Helper()
+	if form != "date" {
+		return at + time.Duration(s.header(res, "Retry-After"))*time.Second
+	}
+	date, err := http.ParseTime(res.Header.Get("Retry-After"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return date.Sub(start)
 }
 
 // 1.5 s after 12:00:00 and 300 ms, in words. The right date is rounded up and

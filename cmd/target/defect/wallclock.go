@@ -11,8 +11,10 @@ import (
 	"github.com/ratehammer/ratehammer/cmd/target/mode"
 )
 
-// maxStep is far more than any clock is stepped by in earnest.
-const maxStep = 365 * 24 * time.Hour
+const (
+	maxStep  = 365 * 24 * time.Hour // far more than any clock is stepped by in earnest
+	maxAhead = 20 * maxStep         // with what else moves the clock it stays within 64 bits of nanoseconds
+)
 
 func wallClock() kind {
 	return kind{
@@ -20,7 +22,7 @@ func wallClock() kind {
 			Name:     "wall-clock",
 			Settings: "form=naive|floor|clamp|max|drain|panic,step=DURATION,every=DURATION",
 			Example:  "wall-clock{step=-10s,every=30s}",
-			Text:     "Time is taken from the wall clock, which steps by itself if settings are given: a step forward hands out what no time has earned, and one back takes tokens from a bucket (naive), but not below none (floor), or only sets its last moment back (clamp), or freezes it until time has come up again (max), or empties it (drain), or fails with a 500 (panic); a fixed window on a grid it leaves for an earlier one (naive) or freezes (max); other algorithms have one way each, and no form.",
+			Text:     "Time is taken from the wall clock. With settings that clock steps by itself, by step whenever another every has passed since the limit came, each time further and not to and fro, for this limit and the Date of its answers only. A step forward hands out what no time has earned, and one back takes tokens from a bucket (naive), but not below none (floor), or only sets its last moment back (clamp), or freezes it until time has come up again (max), or empties it (drain), or fails with a 500 (panic); a fixed window on a grid it leaves for an earlier one (naive) or freezes (max); other algorithms have one way each, and no form.",
 		},
 		rows:  []string{"D13", "D14", "D15"},
 		stage: wraps,
@@ -39,14 +41,27 @@ func wallClock() kind {
 			if err != nil {
 				return fmt.Errorf("wall-clock: %w", err)
 			}
-			if r.Has("step") {
-				p.Clock.Strobe(step, every)
-			}
 			p.Now = func(i clock.Instant) int64 { return i.Wall }
+			if r.Has("step") {
+				p.Ahead = stepping{p.Came, int64(step), int64(every)}.ahead
+				p.Now = func(i clock.Instant) int64 { return i.Wall + p.Ahead(i.Mono) }
+			}
 			p.Algorithm = stepped
 			return nil
 		},
 	}
+}
+
+// stepping is a clock that is stepped again and again, as those of machines that
+// sleep and wake are.
+type stepping struct {
+	from, step, every int64 // nanoseconds, from on the monotonic clock
+}
+
+// ahead is what the steps have come to at a monotonic moment.
+func (s stepping) ahead(mono int64) int64 {
+	n := max(mono-s.from, 0) / s.every
+	return min(n, int64(maxAhead/time.Duration(s.step).Abs())) * s.step
 }
 
 // backward is what an algorithm does about a moment that is earlier than one it

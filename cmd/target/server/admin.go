@@ -2,11 +2,16 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 )
@@ -20,19 +25,43 @@ func (s *Server) adminHandler(at net.Addr) (http.Handler, error) {
 
 func (s *Server) adminMux() *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /clock", s.showClock)
-	mux.HandleFunc("POST /clock/{action}", s.changeClock)
-	mux.HandleFunc("GET /truth", s.showTruth)
-	mux.HandleFunc("GET /limits", s.showLimits)
-	mux.HandleFunc("GET /status", s.showStatus)
-	mux.HandleFunc("GET /store", s.showStore)
-	mux.HandleFunc("POST /store/{action}", s.changeStore)
-	mux.HandleFunc("POST /restart", s.postRestart)
-	mux.HandleFunc("POST /reload", s.postReload)
+	on := func(pattern string, do http.HandlerFunc, known ...string) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if wanted := unknown(r.URL.Query(), known); wanted != "" {
+				s.refuse(w, wanted)
+				return
+			}
+			do(w, r)
+		})
+	}
+	on("GET /clock", s.showClock, "node")
+	on("POST /clock/{action}", s.changeClock, "node", "by", "ppm", "step", "every", "times")
+	on("GET /truth", s.showTruth, "follow")
+	on("GET /limits", s.showLimits)
+	on("GET /status", s.showStatus)
+	on("GET /store", s.showStore, "node")
+	on("POST /store/{action}", s.changeStore, "node", "by")
+	on("POST /restart", s.postRestart, "node", "how")
+	on("POST /reload", s.postReload)
 	if s.certificate != nil {
-		mux.HandleFunc("GET /certificate", s.showCertificate)
+		on("GET /certificate", s.showCertificate)
 	}
 	return mux
+}
+
+// unknown says which parameter is not known, and which are; empty: all are. What is
+// misspelt would else be as if it had not been said.
+func unknown(given url.Values, known []string) string {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		switch {
+		case slices.Contains(known, name):
+		case len(known) == 0:
+			return fmt.Sprintf("%q is not known: nothing can be given here", name)
+		default:
+			return fmt.Sprintf("%q is not known: there are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return ""
 }
 
 // promised is a Promise with where it is asked, as JSON.

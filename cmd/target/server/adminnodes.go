@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ratehammer/ratehammer/cmd/target/clock"
@@ -95,13 +97,16 @@ func eventOf(r *http.Request) (e clock.Event, wanted string) {
 			return e, fmt.Sprintf("ppm must be parts per million, as in POST /clock/%s?ppm=500", e.Action)
 		}
 	case clock.Strobe:
+		if q.Get("times") == "0" && !q.Has("step") && !q.Has("every") {
+			return clock.Event{Action: clock.StrobeOff}, ""
+		}
 		e.By, errs[0] = time.ParseDuration(q.Get("step"))
 		e.Every, errs[1] = time.ParseDuration(q.Get("every"))
 		if q.Has("times") {
 			e.Times, errs[2] = strconv.ParseInt(q.Get("times"), 10, 64)
 		}
-		if errs != [3]error{} {
-			return e, "step and every must be durations and times a number, as in POST /clock/strobe?step=-1s&every=250ms&times=40"
+		if errs != [3]error{} || q.Has("times") && e.Times == 0 {
+			return e, "step and every must be durations and times, if it is given, a number from 1, as in POST /clock/strobe?step=-1s&every=250ms&times=40; /clock/strobe?times=0 alone ends all strobes"
 		}
 	default:
 		return e, "a clock knows step, slew, rate, freeze, resume and strobe"
@@ -207,20 +212,30 @@ func (s *Server) postReload(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, "the file could not be read")
 		return
 	}
-	if err := s.reread(body); err != nil {
-		s.refuse(w, err.Error())
-		return
+	left, err := s.reread(body)
+	if len(left) > 0 {
+		w.Header().Set(notReloaded, strings.Join(left, ", "))
 	}
-	s.showLimits(w, r)
+	switch {
+	case errors.Is(err, errReloaded):
+		s.fail(w, err)
+	case err != nil:
+		s.refuse(w, err.Error())
+	default:
+		s.showLimits(w, r)
+	}
 }
 
 // Reread puts what the Config's Reread gives in force, and otherwise nothing with
 // an error.
-func (s *Server) Reread() error { return s.reread(nil) }
+func (s *Server) Reread() error {
+	_, err := s.reread(nil)
+	return err
+}
 
-func (s *Server) reread(file []byte) error {
+// reread also tells what was given and is not reloaded.
+func (s *Server) reread(file []byte) (left []string, err error) {
 	var cfg Config
-	var err error
 	switch {
 	case s.cfg.Reread != nil:
 		cfg, err = s.cfg.Reread(file)
@@ -230,9 +245,40 @@ func (s *Server) reread(file []byte) error {
 		cfg = s.config()
 	}
 	if err != nil {
-		return fmt.Errorf("nothing was changed: %w", err)
+		return nil, fmt.Errorf("nothing was changed: %w", err)
 	}
-	return s.Reload(cfg)
+	if left = s.config().keeps(cfg); len(left) > 0 {
+		s.cfg.Log.Warn("not reloaded: it stays as it was at the start", "what", left)
+	}
+	return left, s.Reload(cfg)
+}
+
+// notReloaded is the field that tells what of a file needs another start.
+const notReloaded = "X-Not-Reloaded"
+
+// keeps are the parts of another Config that would be others and do not come into
+// force by a reload; what it does not say stays, and is none of them.
+func (c Config) keeps(other Config) (left []string) {
+	for _, part := range []struct {
+		name     string
+		is, will any
+	}{
+		{"listeners", c.Listeners, other.Listeners},
+		{"nodes", c.Nodes, other.Nodes},
+		{"node-store", c.NodeStore, other.NodeStore},
+		{"front", c.Front, other.Front},
+		{"clock", c.Clock, other.Clock},
+		{"admin", c.Admin, other.Admin},
+		{"admin-token", c.AdminToken, other.AdminToken},
+		{"truth-keep", c.TruthKeep, other.TruthKeep},
+		{"max-connections", c.MaxConns, other.MaxConns},
+		{"max-waiting", c.MaxWaiting, other.MaxWaiting},
+	} {
+		if !reflect.ValueOf(part.will).IsZero() && !reflect.DeepEqual(part.is, part.will) {
+			left = append(left, part.name)
+		}
+	}
+	return left
 }
 
 // config is what is in force.

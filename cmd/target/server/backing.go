@@ -105,7 +105,7 @@ func (b *backing) close() error {
 }
 
 // terms are all that the decisions of the limit depend on.
-func (l *limit) terms() string {
+func (l Limit) terms() string {
 	text := l.Algorithm.String()
 	for _, d := range l.Defects {
 		text += " " + d.String()

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,8 +10,9 @@ import (
 	"github.com/ratehammer/ratehammer/cmd/target/store"
 )
 
-// cellar keeps the states of stores in this process, by the mode that names a
-// store: those of one node, or those that all nodes share. A nil cellar is empty.
+// cellar keeps the states of stores in this process, by their file or, if they are
+// in none, by the mode that names the store: those of one node, or those that all
+// nodes share. A nil cellar is empty.
 type cellar struct {
 	suffix string // of files, so that no two cellars write to one
 	log    *slog.Logger
@@ -28,6 +30,7 @@ func newCellar(suffix string, log *slog.Logger) *cellar {
 func (c *cellar) get(name, file string) (*store.Tables, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	name = cmp.Or(file, name)
 	if t := c.tables[name]; t != nil {
 		return t, nil
 	}
@@ -47,8 +50,8 @@ func (c *cellar) get(name, file string) (*store.Tables, error) {
 	return t, nil
 }
 
-// keep closes the tables of all stores but these.
-func (c *cellar) keep(names map[string]bool) error {
+// keep closes all tables but these.
+func (c *cellar) keep(these map[*store.Tables]bool) error {
 	if c == nil {
 		return nil
 	}
@@ -56,7 +59,7 @@ func (c *cellar) keep(names map[string]bool) error {
 	defer c.mu.Unlock()
 	var errs []error
 	for name, t := range c.tables {
-		if !names[name] {
+		if !these[t] {
 			errs = append(errs, t.Close())
 			delete(c.tables, name)
 		}

@@ -3,6 +3,8 @@ package server
 import (
 	"errors"
 	"fmt"
+
+	"github.com/ratehammer/ratehammer/cmd/target/store"
 )
 
 // How a node can be restarted.
@@ -13,6 +15,9 @@ const (
 
 // errClosed says that a server is not there any more.
 var errClosed = errors.New("the server has been closed")
+
+// errReloaded says that limits and routes are in force, though not all went well.
+var errReloaded = errors.New("reloaded")
 
 // Reload puts other limits and routes in force, on all nodes at once, or none of
 // them with an error. What else is in the Config stays as it is.
@@ -47,14 +52,15 @@ func (s *Server) Reload(cfg Config) error {
 	err = s.exchange(lives)
 	s.inForce = next
 	if err != nil {
-		return fmt.Errorf("reloaded, but: %w", err)
+		return fmt.Errorf("%w, but: %w", errReloaded, err)
 	}
 	s.cfg.Log.Info("limits and routes reloaded", "limits", len(next.Limits), "routes", len(next.Routes))
 	return nil
 }
 
 // prepare builds the next life of each node as far as nothing that is in force is
-// changed.
+// changed, and finds out whether the rest can be done. With an error all is as it
+// was.
 func (s *Server) prepare(cfg Config) (lives []*life, err error) {
 	for _, n := range s.nodes {
 		l, err := n.prepare(cfg)
@@ -62,17 +68,32 @@ func (s *Server) prepare(cfg Config) (lives []*life, err error) {
 			err = l.acquire()
 		}
 		if err == nil {
-			err = l.openElsewhere()
+			err = errors.Join(l.ready(), l.openElsewhere())
 		}
 		lives = append(lives, l)
 		if err != nil {
 			for _, l := range lives {
 				err = errors.Join(err, l.closeStores())
 			}
-			return nil, err
+			return nil, errors.Join(err, s.clearCellars())
 		}
 	}
 	return lives, nil
+}
+
+// clearCellars closes what nothing that is in force has its states in.
+func (s *Server) clearCellars() error {
+	used := map[*store.Tables]bool{}
+	for _, n := range s.nodes {
+		for _, b := range n.life().backings {
+			used[b.tables] = true
+		}
+	}
+	errs := []error{s.shared.keep(used)}
+	for _, n := range s.nodes {
+		errs = append(errs, n.own.keep(used))
+	}
+	return errors.Join(errs...)
 }
 
 // exchange lets the nodes live on by other limits. From the first change of tables
@@ -86,21 +107,14 @@ func (s *Server) exchange(lives []*life) error {
 			l.changeTables()
 		}
 	}
-	names := map[string]bool{}
 	for i, l := range lives {
 		errs = append(errs, l.openStores())
 		n := s.nodes[i]
 		before := n.now.Swap(l)
 		errs = append(errs, n.past.closeStores())
 		n.past = before // requests of it may be under way
-		for _, b := range l.backings {
-			names[b.mode.String()] = true
-		}
 	}
-	for _, n := range s.nodes {
-		errs = append(errs, n.own.keep(names))
-	}
-	return errors.Join(append(errs, s.shared.keep(names))...)
+	return errors.Join(append(errs, s.clearCellars())...)
 }
 
 // restart ends nodes and starts them again on the same addresses: gracefully, with
@@ -113,13 +127,11 @@ func (s *Server) restart(nodes []*node, how string) error {
 	if s.closed {
 		return errClosed
 	}
-	served := make([]bool, len(nodes))
-	for i, n := range nodes {
-		served[i] = n.endpoints() != nil
+	for _, n := range nodes {
 		n.stop(how)
 	}
-	for i, n := range nodes {
-		if err := n.restart(s.inForce, served[i]); err != nil {
+	for _, n := range nodes {
+		if err := n.restart(s.inForce); err != nil {
 			return fmt.Errorf("starting node %d again: %w", n.number, err)
 		}
 		s.cfg.Log.Info("node restarted", "node", n.number, "how", how)
@@ -144,8 +156,8 @@ func (n *node) stop(how string) {
 }
 
 // restart starts a node that was stopped.
-func (n *node) restart(cfg Config, serves bool) error {
-	if err := n.begin(cfg); err != nil || !serves {
+func (n *node) restart(cfg Config) error {
+	if err := n.begin(cfg); err != nil || !n.serves {
 		return err
 	}
 	taken, err := n.listen()

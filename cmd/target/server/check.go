@@ -22,9 +22,10 @@ func (c Config) Check() error {
 		errorsOf(c.Listeners, Listener.Check, func(l Listener) string { return "listener " + l.name() }, true),
 		twice(c.Limits, "limits", Limit.name),
 		twice(c.Listeners, "listeners", Listener.name),
-		oneStrobe(c.Limits),
+		oneStorePerFile(c.Limits),
 		c.checkNodes(),
 		c.checkRoutes(),
+		c.checkShows(),
 	)
 }
 
@@ -59,9 +60,26 @@ func names[T any](parts []T, name func(T) string) (all []string) {
 	return all
 }
 
-// oneStrobe is the error of limits that want the one clock of the server to
-// step by itself in different ways.
-func oneStrobe(limits []Limit) error {
+// oneStorePerFile is the error of stores that would write over each other's states.
+func oneStorePerFile(limits []Limit) error {
+	by := map[string]string{}
+	for _, l := range limits {
+		o, err := newOpener(l.Store)
+		if err != nil || o.file == "" {
+			continue // it has been told
+		}
+		store := orMemory(l.Store).String()
+		if other, taken := by[o.file]; taken && other != store {
+			return fmt.Errorf("stores %s and %s: both write to one file, give each its own", other, store)
+		}
+		by[o.file] = store
+	}
+	return nil
+}
+
+// oneWallClock is the error of limits that are asked together and whose wall clock
+// would step by itself in different ways.
+func oneWallClock(limits []Limit) error {
 	first, by := "", ""
 	for _, l := range limits {
 		for _, d := range l.Defects {
@@ -70,7 +88,7 @@ func oneStrobe(limits []Limit) error {
 			case first == "":
 				first, by = d.String(), l.name()
 			case first != d.String():
-				return fmt.Errorf("limits %s and %s: the server has one wall clock, give both the same %s", by, l.name(), d.Name)
+				return fmt.Errorf("limits %s and %s: a route has one wall clock, give both the same %s", by, l.name(), d.Name)
 			}
 		}
 	}
@@ -106,6 +124,7 @@ func (c Config) checkRoutes() error {
 func (c Config) checkLimitsOf(r Route) error {
 	known := names(c.Limits, Limit.name)
 	var first *Limit
+	var together []Limit
 	for _, name := range r.Limits {
 		i := slices.Index(known, name)
 		switch {
@@ -116,6 +135,10 @@ func (c Config) checkLimitsOf(r Route) error {
 		case orMemory(first.Store).String() != orMemory(c.Limits[i].Store).String():
 			return fmt.Errorf("route %s: limits %s and %s are in different stores: what is asked together has to be in one, or it could not be all or nothing", r.path(), first.name(), name)
 		}
+		together = append(together, c.Limits[i])
+	}
+	if err := oneWallClock(together); err != nil {
+		return fmt.Errorf("route %s: %w", r.path(), err)
 	}
 	return nil
 }

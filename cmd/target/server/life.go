@@ -19,8 +19,21 @@ func (l *life) acquire() error {
 	return errors.Join(errs...)
 }
 
-// openElsewhere opens those stores that are not in this process: only these may be
-// not to be had.
+// ready is the error that opening the stores in this process would end in.
+func (l *life) ready() error {
+	var errs []error
+	for _, b := range l.backings {
+		if b.tables == nil {
+			continue
+		}
+		if err := b.tables.Ready(b.limits); err != nil {
+			errs = append(errs, fmt.Errorf("store %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// openElsewhere opens those stores that are not in this process.
 func (l *life) openElsewhere() error {
 	var errs []error
 	for _, b := range l.backings {

@@ -37,7 +37,7 @@ type limit struct {
 // Check says what is wrong with the limit by itself, or nil.
 func (l Limit) Check() error {
 	// Its clock only has to be one that a defect can change.
-	_, err := l.build(clock.New(time.Unix(0, 0), func() int64 { return 0 }), 0, func() int64 { return 0 })
+	_, err := l.build(clock.New(time.Unix(0, 0), func() int64 { return 0 }), 0, func() int64 { return 0 }, 0)
 	return err
 }
 
@@ -66,7 +66,8 @@ func (l Limit) name() string {
 }
 
 // build makes the limit for a node with that clock, whose states go back to since.
-func (l Limit) build(c *clock.Clock, seed uint64, since func() int64) (*limit, error) {
+// It came at a moment of the monotonic clock.
+func (l Limit) build(c *clock.Clock, seed uint64, since func() int64, came int64) (*limit, error) {
 	l.Name = l.name()
 	if err := l.checkWords(); err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func (l Limit) build(c *clock.Clock, seed uint64, since func() int64) (*limit, e
 		return nil, err
 	}
 	parts := defect.Right(algorithm, c, seed)
-	parts.Key, parts.Since = l.Key, since
+	parts.Key, parts.Since, parts.Came = l.Key, since, came
 	if err := defect.Apply(&parts, l.Defects); err != nil {
 		return nil, err
 	}

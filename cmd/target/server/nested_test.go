@@ -186,7 +186,7 @@ func TestConfigErrors(t *testing.T) {
 		{"one clock", Config{Limits: []Limit{
 			{Name: "a", Algorithm: bucket, Defects: parseAll(t, "wall-clock{step=-1s,every=10s}")},
 			{Name: "b", Algorithm: bucket, Defects: parseAll(t, "wall-clock{step=-2s,every=10s}")},
-		}}, []string{"limits a and b: the server has one wall clock"}},
+		}}, []string{"limits a and b: a route has one wall clock"}},
 		{"too many limits", Config{Limits: many(bucket, dialect.MaxPolicies+1)}, []string{"at most 8 can be asked together"}},
 	}
 	for _, tt := range tests {

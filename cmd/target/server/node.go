@@ -25,6 +25,7 @@ type node struct {
 	listeners []Listener  // of which the addresses do not change once they are taken
 	serving   sync.Mutex  // of public
 	public    []*endpoint // one for each listener; nil: it is down
+	serves    bool        // on addresses, and again after each restart; false: in virtual time
 
 	now  atomic.Pointer[life]
 	past *life        // the life before the last reload, whose requests may be under way; nil: there was none
@@ -79,7 +80,7 @@ func (n *node) end() error {
 func (n *node) prepare(cfg Config) (*life, error) {
 	l := &life{node: n, routers: map[string]*router{}}
 	for _, one := range cfg.Limits {
-		built, err := one.build(n.clock, cfg.Seed, n.since)
+		built, err := one.build(n.clock, cfg.Seed, n.since, n.came(one))
 		if err != nil {
 			return l, err
 		}
@@ -87,6 +88,21 @@ func (n *node) prepare(cfg Config) (*life, error) {
 	}
 	l.backings = group(l.limits, cfg.Log)
 	return l, l.buildRoutes(cfg)
+}
+
+// came is when a limit came: at the start, or with the reload that has changed it
+// last. Its clock is the machine's, and runs on over restarts.
+func (n *node) came(l Limit) int64 {
+	before := n.life()
+	if before == nil {
+		return 0
+	}
+	for _, old := range before.limits {
+		if old.Name == l.name() && old.Key.String() == l.Key.String() && old.terms() == l.terms() {
+			return old.parts.Came
+		}
+	}
+	return n.clock.Read().Mono
 }
 
 // since is when the oldest process began that has been there without a break, of
@@ -153,7 +169,7 @@ func (n *node) serve(taken []net.Listener) error {
 	}
 	n.serving.Lock()
 	defer n.serving.Unlock()
-	n.public = all
+	n.public, n.serves = all, true
 	return nil
 }
 

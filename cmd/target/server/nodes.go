@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -107,7 +108,7 @@ func (c Config) eventsOf(number int) (all []clock.Event) {
 // nodeListeners are the listeners of each node.
 func (c Config) nodeListeners() (all [][]Listener) {
 	if c.nodes() == 1 {
-		return [][]Listener{c.Listeners}
+		return [][]Listener{slices.Clone(c.Listeners)} // addresses are filled in
 	}
 	for i := range c.nodes() {
 		if len(c.Listeners) > 1 {

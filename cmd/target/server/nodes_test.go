@@ -133,17 +133,17 @@ func TestAdminOfNodes(t *testing.T) {
 	if got := body(t, s.Admin(0, "GET", "/clock", "")); strings.Count(got, `"offset_ns":0`) != 2 || strings.Count(got, "-5000000000") != 1 {
 		t.Errorf("all clocks: got %s", got)
 	}
-	for _, target := range []string{"/clock/slew?ppm=500", "/clock/freeze", "/clock/resume", "/clock/strobe?step=-1s&every=250ms&times=40", "/clock/rate?ppm=50"} {
+	for _, target := range []string{"/clock/slew?ppm=500", "/clock/freeze", "/clock/resume", "/clock/strobe?step=-1s&every=1h", "/clock/strobe?times=0", "/clock/strobe?step=-1s&every=250ms&times=40", "/clock/rate?ppm=50"} {
 		if res := s.Admin(0, "POST", target, ""); res.StatusCode != 200 {
 			t.Errorf("%s: got %d: %s", target, res.StatusCode, body(t, res))
 		}
 	}
 	s.Advance(time.Minute)
-	// Node 2: -5 s, 40 s back, 60 s * 1.00005 * 0.0005 forward.
-	if got, want := s.server.nodes[1].clock.Read().Offset, int64(-45e9+30_001_500); got != want {
+	// Node 2: -5 s, the strobe is over, 60 s * 1.00005 * 0.0005 forward.
+	if got, want := s.server.nodes[1].clock.Read().Offset, int64(-5e9+30_001_500); got != want {
 		t.Errorf("the clock of node 2: got %d, want %d", got, want)
 	}
-	for _, target := range []string{"/clock/step?by=-5s&node=4", "/clock/step?by=-5s&node=x", "/clock/step", "/clock/slew?ppm=x", "/clock/strobe?step=1s", "/clock/stop", "/clock/rate?ppm=5000", "/restart", "/restart?how=soft", "/store/lose", "/store/delay?by=-1s"} {
+	for _, target := range []string{"/clock/step?by=-5s&node=4", "/clock/step?by=-5s&node=x", "/clock/step", "/clock/slew?ppm=x", "/clock/strobe?step=1s", "/clock/strobe?step=1s&every=1s&times=0", "/clock/strobe?step=1s&every=1s&times=-1", "/clock/strobe?step=1s&every=1s&times=2000000000", "/clock/stop", "/clock/rate?ppm=5000", "/restart", "/restart?how=soft", "/store/lose", "/store/delay?by=-1s"} {
 		if res := s.Admin(time.Minute, "POST", target, ""); res.StatusCode != 400 {
 			t.Errorf("%s: got %d, want 400", target, res.StatusCode)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/limiter"
 )
@@ -20,9 +21,10 @@ type route struct {
 	life     *life
 	node     *node
 	limits   []*limit
-	backing  *backing // of all limits; nil: there are none
-	releases bool     // whether a limit has to know when a request is done
-	remember bool     // whether a limit has to see the body
+	backing  *backing               // of all limits; nil: there are none
+	releases bool                   // whether a limit has to know when a request is done
+	remember bool                   // whether a limit has to see the body
+	ahead    func(mono int64) int64 // of its wall clock; nil: it is the server's
 	front    front
 	voice    *dialect.Voice
 	instead  *dialect.Voice // of the limits that are kept to while the store is down
@@ -111,6 +113,9 @@ func (rt *route) addLimits() error {
 			rt.releases = rt.releases || releases
 		}
 		rt.remember = rt.remember || l.CostBody != ""
+		if l.parts.Ahead != nil {
+			rt.ahead = l.parts.Ahead
+		}
 		rt.limits = append(rt.limits, l)
 		rt.noKey = append(rt.noKey, l.noKey())
 		rt.badCost = append(rt.badCost, l.badCost())
@@ -199,7 +204,7 @@ func (rt *route) limit(w http.ResponseWriter, r *http.Request, failed *dialect.A
 			return
 		}
 		rt.front.work(r.Context())
-		voice.WriteAdmitted(w, v.standing, rt.node.clock.Read().Wall)
+		voice.WriteAdmitted(w, v.standing, rt.wall(rt.node.clock.Read()))
 		return
 	}
 	voice.RetryAfter(w.Header(), v.standing)
@@ -235,7 +240,16 @@ func (rt *route) serve(w http.ResponseWriter, r *http.Request, shed *dialect.Ans
 	rt.write(w, rt.admitted)
 }
 
-// write sends a with the date of the server's own clock, at this moment.
+// write sends a with the date of the route's own clock, at this moment.
 func (rt *route) write(w http.ResponseWriter, a *dialect.Answer) {
-	rt.voice.Write(w, a, rt.node.clock.Read().Wall)
+	rt.voice.Write(w, a, rt.wall(rt.node.clock.Read()))
+}
+
+// wall is the wall clock that the route tells: the server's, unless a defect of one
+// of its limits steps it.
+func (rt *route) wall(at clock.Instant) int64 {
+	if rt.ahead == nil {
+		return at.Wall
+	}
+	return at.Wall + rt.ahead(at.Mono)
 }

@@ -118,13 +118,13 @@ func (v *visit) costly() int {
 // come in their order, so the records of a key do too.
 func (v *visit) settle(a *store.Answer) {
 	v.admitted = a.Admitted
-	v.standing.Wall = a.At.Wall
+	v.standing.Wall = v.route.wall(a.At)
 	status := v.route.status
 	v.local = a.Policy == store.Local
 	if a.Policy != store.Open && a.Policy != store.Closed { // these know nothing of what is left
 		for i, d := range a.Decisions {
 			if told := v.route.limits[i].parts.Told; told != nil {
-				d = told(v.asks[i], a.At.Wall, d)
+				d = told(v.asks[i], v.standing.Wall, d)
 			}
 			v.standing.Decisions = append(v.standing.Decisions, d)
 		}
@@ -172,7 +172,7 @@ func (v *visit) record(a *store.Answer, status int) {
 			decided = a.Moments[i]
 		}
 		v.records = append(v.records, truth.Record{
-			MonoNS: a.At.Mono, FromNS: a.From.Mono, WallNS: a.At.Wall, DecidedNS: decided,
+			MonoNS: a.At.Mono, FromNS: a.From.Mono, WallNS: v.standing.Wall, DecidedNS: decided,
 			Node: v.route.node.told(), Route: v.route.path(), Limit: v.route.limits[i].Name, Key: ask.Key, Cost: ask.Cost,
 			Before: d.Before, After: d.After, Unit: d.Unit, Admitted: a.Admitted,
 			Refused: !a.Admitted && !d.Admitted, DelayNS: int64(v.delay), Status: status, Policy: policy,

@@ -25,6 +25,7 @@ import (
 // written anew and the lines are gone.
 type journal struct {
 	path string
+	lock *os.File // of the path, for this process; nil: given back
 
 	mu     sync.Mutex
 	file   *os.File // nil: not yet, or closed
@@ -57,11 +58,15 @@ type stored struct {
 // OpenTables gives tables whose states are in a file as well, and takes over what
 // is there of limits of the same name and terms. Its end may be torn: then the
 // last line is left out, and torn is true. The error says what is wrong with the
-// file otherwise.
+// file otherwise, or that another server has it: two would write over each other's
+// states. Until it is closed nobody else can open it.
 func OpenTables(path string) (t *Tables, torn bool, err error) {
 	j := &journal{path: path}
+	if j.lock, err = lock(path); err != nil {
+		return nil, false, fmt.Errorf("keeping states in %s: %w", path, err)
+	}
 	if torn, err = j.read(); err != nil {
-		return nil, false, fmt.Errorf("reading the states in %s: %w", path, err)
+		return nil, false, errors.Join(fmt.Errorf("reading the states in %s: %w", path, err), j.close())
 	}
 	return &Tables{file: j}, torn, nil
 }
@@ -126,14 +131,55 @@ func (j *journal) fill(c *cell, now *clock.Clock) error {
 	}
 	moment := c.limit.Now(now.Read())
 	for key, text := range j.old[title(c.limit)] {
-		state := c.limit.Algorithm.Fresh(moment)
-		if err := json.Unmarshal(text, state); err != nil {
-			return fmt.Errorf("a state of limit %s in %s: %w", c.limit.Name, j.path, err)
+		state, err := j.state(c.limit, text, moment)
+		if err != nil {
+			return err
 		}
 		if c.limit.Algorithm.Forgettable(state, moment) {
 			continue
 		}
 		c.table.Update(key, func(limiter.State, bool) (limiter.State, int64, bool) { return state, moment, true })
+	}
+	return nil
+}
+
+// state is one that was in the file.
+func (j *journal) state(l Limit, text json.RawMessage, moment int64) (limiter.State, error) {
+	s := l.Algorithm.Fresh(moment)
+	if err := json.Unmarshal(text, s); err != nil {
+		return nil, fmt.Errorf("a state of limit %s in %s: %w", l.Name, j.path, err)
+	}
+	return s, nil
+}
+
+// ready is the error that a limit would meet whose states are to be in the file,
+// which stays as it is.
+func (j *journal) ready(c *cell) error {
+	if j == nil || !c.keeps {
+		return nil
+	}
+	if err := canKeep(c.limit.Algorithm); err != nil {
+		return fmt.Errorf("limit %s: %w", c.limit.Name, err)
+	}
+	for _, text := range j.old[title(c.limit)] {
+		if _, err := j.state(c.limit, text, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writable is the error of a file that could not be written anew.
+func (j *journal) writable() error {
+	if j == nil {
+		return nil
+	}
+	f, err := os.OpenFile(j.path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = errors.Join(f.Close(), os.Remove(f.Name()))
+	}
+	if err != nil {
+		return fmt.Errorf("writing the states to %s: %w", j.path, err)
 	}
 	return nil
 }
@@ -311,10 +357,14 @@ func (j *journal) close() error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.file == nil {
-		return nil
+	var err error
+	if j.file != nil {
+		err = j.file.Close()
+		j.file = nil
 	}
-	err := j.file.Close()
-	j.file = nil
+	if j.lock != nil { // last: whoever has it next reads what was written
+		err = errors.Join(err, dropLock(j.lock))
+		j.lock = nil
+	}
 	return err
 }

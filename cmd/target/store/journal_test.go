@@ -52,6 +52,13 @@ func limitsOf(t *testing.T, texts ...string) (all []Limit) {
 func (s *shelf) open(limits ...string) (torn bool) {
 	s.t.Helper()
 	var err error
+	if s.tables != nil {
+		err = dropLock(s.tables.file.lock) // as it is when the process ends, however it does
+		s.tables.file.lock = nil
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	if s.tables, torn, err = OpenTables(s.path); err != nil {
 		s.t.Fatal(err)
 	}
@@ -171,6 +178,9 @@ func TestTornTail(t *testing.T) {
 		}
 	}
 	if err := os.WriteFile(s.path, []byte(strings.Replace(whole, `"key"`, `"k`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.tables.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := OpenTables(s.path); err == nil || !strings.Contains(err.Error(), "line 2") {

@@ -71,6 +71,18 @@ func (t *Tables) Open(limits []Limit, c *clock.Clock) (Store, error) {
 	return m, t.file.rewrite(t.cells)
 }
 
+// Ready says why Open would fail for these limits, and changes nothing. It does
+// not know whether there is room on the disk.
+func (t *Tables) Ready(limits []Limit) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var errs []error
+	for _, l := range limits {
+		errs = append(errs, t.file.ready(newCell(l, 0)))
+	}
+	return errors.Join(append(errs, t.file.writable())...)
+}
+
 // shorten writes a long file anew, beside what else goes on.
 func (t *Tables) shorten() {
 	if !t.file.long() || !t.mu.TryLock() {
