@@ -105,8 +105,11 @@ func (o *scoring) run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	if sum.Accused > 0 || sum.Caught < sum.Defects {
+	switch {
+	case sum.Accused > 0:
 		return conclude(exitBroken)
+	case sum.Caught < sum.Defects:
+		return conclude(exitInconclusive)
 	}
 	return nil
 }
