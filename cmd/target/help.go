@@ -35,6 +35,7 @@ Admin side, on its own address:
   GET  /clock             the monotonic and wall clocks, in nanoseconds
   POST /clock/step?by=-5s step a wall clock; the machine's is left alone
        /clock/slew?ppm=500, /freeze, /resume, /strobe?step=-1s&every=250ms&times=40, /rate?ppm=50
+       /clock/strobe?times=0 ends strobes
   GET  /store             the ways to the stores
   POST /store/cut         cut them; /store/delay?by=200ms, /store/restore
   POST /restart?how=hard  restart the nodes: hard, graceful or rolling

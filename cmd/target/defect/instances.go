@@ -24,7 +24,7 @@ func instances() kind {
 			Name:     "instances",
 			Settings: "n=NUMBER,route=conn|rr|random",
 			Example:  "instances{n=3,route=conn}",
-			Text:     "Each of n instances has a budget of its own for every key. Connections are given to them in turn (conn, the default), or requests in turn (rr) or at random.",
+			Text:     "Each of n instances has a budget of its own for every key. Connections are given to them in turn (conn, the default), or requests in turn (rr) or at random. An instance is within one limiter, and no node (--nodes).",
 		},
 		rows:    []string{"D21"},
 		reports: []string{"geolens-io/geolens PR 2037", "alisaifee/flask-limiter issue 40", "kubernetes/ingress-nginx PR 12714", "BerriAI/litellm PR 41221", "Kong/kong issue 2669"},

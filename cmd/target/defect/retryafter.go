@@ -46,7 +46,7 @@ func retryAfter() kind {
 			Example:  "ra{form=floor}",
 			Text: "Retry-After is the true wait rounded down (floor, may be 0); right, but who comes back at that moment, or up to late after it (default 1s), is refused again (exclusive); " +
 				"always 0 (zero), negative (neg), or with the date taken off (neg-epoch); the whole window, of a bucket the time in which all of it refills (window), or whole tokens though a part of one is there (full-interval); " +
-				"in milliseconds (ms), or a moment in seconds since 1970 (epoch); the same moment for all (common-deadline); or a date that is rounded down and ends in UTC (utc-zone). With penalty, who obeys floor or exclusive and is refused again is locked out for so long.",
+				"in milliseconds (ms), or a moment in seconds since 1970 (epoch); the same moment for all, which brings those together who are told dates (common-deadline); or a date that is rounded down and ends in UTC (utc-zone). With penalty, who obeys floor or exclusive and is refused again is locked out for so long.",
 		},
 		rows:    []string{"D40", "D41", "D42", "D43", "D51"},
 		reports: []string{"go-chi/httprate issue 47", "alisaifee/flask-limiter issue 62", "planningcenter/developers issue 606", "fastify/fastify-rate-limit issue 301", "NousResearch/hermes-agent PR 109234"},

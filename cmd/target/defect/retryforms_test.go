@@ -203,7 +203,7 @@ func TestRetryHerdOfOneSecond(t *testing.T) {
 		}
 		slots, again := map[time.Duration]int{}, 0
 		for i := range 50 {
-			at := 4*time.Second + time.Duration(i)*20*time.Millisecond
+			at := 4010*time.Millisecond + time.Duration(i)*20*time.Millisecond
 			if i >= 40 {
 				s.ask(at, by(fmt.Sprint(i)))
 			}

@@ -16,7 +16,7 @@ func staticShare() kind {
 			Name:     "share",
 			Settings: "n=NUMBER,route=conn|rr|random",
 			Example:  "share{n=3,route=conn}",
-			Text:     "Each of n instances admits an n-th part of the limit, rounded down to whole tokens, and what one leaves no other can use; of a limit below n nothing is ever admitted.",
+			Text:     "Each of n instances admits an n-th part of the limit, rounded down to whole tokens, and what one leaves no other can use; of a limit below n nothing is ever admitted. An instance is within one limiter, and no node (--nodes).",
 		},
 		rows:    []string{"D22"},
 		reports: []string{"TykTechnologies/tyk issue 1244", "TykTechnologies/tyk PR 2676"},

@@ -43,7 +43,7 @@ func TestReloadIsAllOrNothing(t *testing.T) {
 	}
 	defer taken.Close()
 	tests := []struct{ store, says string }{
-		{file("no/such/folder"), "no such file or directory"},
+		{file("no/such/folder"), "keeping states in "},
 		{file("wrong"), "a state of limit b/header:X-Api-Key"},
 		{file("taken"), "another server keeps its states there"},
 		{"memory{persist=" + filepath.Join(dir, "own") + ",down=open}", "both write to one file"},
