@@ -162,8 +162,10 @@ func (d *diagnosis) explanations() (fit []explanation, tried int) {
 			fit = append(fit, x)
 		}
 	}
-	if slices.ContainsFunc(fit, func(x explanation) bool { return x.factor != 0 && !x.apart }) {
-		fit = slices.DeleteFunc(fit, func(x explanation) bool { return x.apart }) // one limiter says it more simply
+	// One limiter says it more simply, and so does another algorithm with the very
+	// numbers that are promised.
+	if slices.ContainsFunc(fit, func(x explanation) bool { return !x.apart && (x.factor != 0 || x.kept == 2) }) {
+		fit = slices.DeleteFunc(fit, func(x explanation) bool { return x.apart })
 	}
 	slices.SortStableFunc(fit, func(a, b explanation) int {
 		return cmp.Or(-cmp.Compare(a.rank(promised), b.rank(promised)), -cmp.Compare(a.kept, b.kept), -cmp.Compare(math.Round(a.waits*10), math.Round(b.waits*10)))

@@ -234,6 +234,7 @@ func (j *Judge) demand(f *results.Finding, v results.Verdict) {
 		case r.Refuted:
 			f.Status = results.Inconclusive
 			f.Text += ", but the record refutes the promise by what was not asked for"
+		case promised == 0: // there is no rate to see an error of
 		case f.Check == CheckUpper && !reaches(r.RateHigh, promised, j.opts.Wanted),
 			f.Check == CheckLower && !reaches(r.RateLow, promised, j.opts.Wanted):
 			f.Status = results.Inconclusive
