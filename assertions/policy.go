@@ -24,8 +24,6 @@ type policy struct {
 	told   int64
 	fit    int64
 	first  *results.Hit // that announces none that fits
-	last   string       // the header lines that were read before
-	fits   bool         // and what came of it
 	what   []fields.Policy
 }
 

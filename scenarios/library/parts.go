@@ -48,9 +48,7 @@ func part(l scenarios.Limit, name string) experiment {
 				half.length += period
 			}
 			halves := halves().phases(as)
-			for _, p := range half.phases {
-				t.phases = append(t.phases, p)
-			}
+			t.phases = append(t.phases, half.phases...)
 			for _, p := range halves.phases { // beside the others where there are keys for it
 				if d.c.Keys > 0 {
 					p.Rest += half.length
