@@ -1,6 +1,0 @@
-//go:build !race
-
-package score
-
-// The race detector is off.
-const raced = false
