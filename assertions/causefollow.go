@@ -62,18 +62,7 @@ func (d *diagnosis) judged(t *attempt) (over, wrong bool) {
 		}
 	}
 	c := newCourt(s.scene, d.limits)
-	for _, m := range s.moments() {
-		h := &s.hits[m.i]
-		switch m.rank {
-		case 0, 1:
-			c.start(h.key, &h.brief)
-		case 2:
-			r, _ := c.refused(h.key, &h.brief)
-			wrong = wrong || r.wrong
-		default:
-			c.spent(h.key, &h.brief)
-		}
-	}
+	wrong = s.show(c, s.moments())
 	return c.overOn(d.i, t.hits[0].key), wrong
 }
 

@@ -116,6 +116,13 @@ func (s *sample) play(c *court, m []moment, i int) bool {
 // all of them allow.
 func (s *sample) bounded(m []moment, limits []scenarios.Limit, i int) (over, wrong bool) {
 	c := newCourt(s.scene, limits)
+	wrong = s.show(c, m)
+	return c.tooMuch(i), wrong
+}
+
+// show lets a court hear all of the sample, and tells whether it called a refusal
+// wrong.
+func (s *sample) show(c *court, m []moment) (wrong bool) {
 	for _, x := range m {
 		h := &s.hits[x.i]
 		switch x.rank {
@@ -128,7 +135,7 @@ func (s *sample) bounded(m []moment, limits []scenarios.Limit, i int) (over, wro
 			c.spent(h.key, &h.brief)
 		}
 	}
-	return c.tooMuch(i), wrong
+	return wrong
 }
 
 // unexplained reports whether each theory of a limit is refuted, where those

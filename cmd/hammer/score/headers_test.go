@@ -124,7 +124,7 @@ func TestRightHeadersAreNotAccused(t *testing.T) {
 		{"sliding-log{rate=6/1s}", "token-bucket{burst=40,rate=2/1s}"},
 	}
 	seeds, from := uint64(1), uint64(0)
-	if many := os.Getenv("RATEHAMMER_SEEDS"); many != "" { // such as 8, for a longer look
+	if many := os.Getenv("HAMMER_SEEDS"); many != "" { // such as 8, for a longer look
 		n, err := strconv.ParseUint(many, 10, 64)
 		if err != nil {
 			t.Fatal(err)
