@@ -41,6 +41,20 @@ func ParseOutcome(s string) (Outcome, error) {
 	return Unknown, fmt.Errorf("%q is not an outcome: unknown, admitted, limited or other", s)
 }
 
+// OutcomeOf is the outcome of a request whose answer had this status, by whether
+// the declared answers count it among refusals and among admissions.
+func OutcomeOf(status int, limited, admitted bool) Outcome {
+	switch {
+	case limited:
+		return Limited
+	case admitted:
+		return Admitted
+	case status >= 500:
+		return Unknown // the limiter may have let it through to what failed
+	}
+	return Other
+}
+
 // Never is the end of a request that was not answered while the run lasted.
 const Never = math.MaxInt64
 

@@ -13,6 +13,7 @@ import (
 	"github.com/ratehammer/ratehammer/probes"
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/results/store"
+	"github.com/ratehammer/ratehammer/results/store/traffic"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
@@ -20,29 +21,45 @@ import (
 type judgeFlags struct {
 	promise promise
 	saving  saving
+	source  source
 }
 
 func newJudge(c *console) *cobra.Command {
 	o := &judgeFlags{}
 	cmd := &cobra.Command{
-		Use:   "judge RUN",
-		Short: "Judge a saved run again, offline",
+		Use:   "judge RUN|FILE",
+		Short: "Judge a saved run again, or what another program recorded",
 		Long: `Judges the record in a run's folder, against the promise it was fired for or
 another one given by --burst and --rate. Nothing is sent and nothing in the
 folder is changed. What is missing from a damaged folder is said, and nothing
 is concluded from what may have been in it.
 
-RUN may also be a small record in JSON Lines, as docs/records.md describes.
+FILE is what hammer export wrote, a small record in JSON Lines, or traffic that
+another program recorded, judged against the promise of the flags: results of
+vegeta (JSON, gob, CSV), k6 (--out json), hey and oha (CSV), an HTTP Archive, or
+an access log of nginx or Apache. docs/records.md says what each one's times
+mean, how far they are widened, and what cannot be judged by it.
 
 ` + exitCodes,
-		Example: "  hammer judge hammer-runs/20260102-150405-1a2b3c4d\n  hammer judge hammer-runs/20260102-150405-1a2b3c4d --burst 7 --rate 2/s",
+		Example: "  hammer judge hammer-runs/20260102-150405-1a2b3c4d\n  hammer judge hammer-runs/20260102-150405-1a2b3c4d --burst 7 --rate 2/s\n  hammer judge access.log --format nginx --contract fixed-window --rate 100/m",
 		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return o.run(c, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.source.keyed = cmd.Flags().Changed("key")
+			return o.run(c, args[0])
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.promise.addFlags(f)
 	o.saving.addVerdictFlags(f)
+	var formats []string
+	for _, f := range traffic.Formats {
+		formats = append(formats, string(f))
+	}
+	f.StringVar(&o.source.format, "format", "", "who wrote FILE: "+strings.Join(formats, ", ")+" (default found out)")
+	f.StringVar(&o.source.layout, "log-format", "", "layout of FILE's lines as in nginx's log_format or Apache's LogFormat, with --format nginx or apache (default combined)")
+	f.DurationVar(&o.source.longest, "longest", time.Second, "how long a request of FILE took at most, where it does not say so")
+	f.BoolVar(&o.source.full, "full", false, "every client of FILE had all of its burst at its first request")
 	return cmd
 }
 
@@ -52,12 +69,17 @@ func (o *judgeFlags) run(c *console, name string) error {
 		return &probes.Hinted{Err: err, Hint: "give the folder of a run; hammer check prints it behind 'record:'"}
 	}
 	if !info.IsDir() {
-		return o.lines(c, name)
+		return o.file(c, name)
 	}
 	saved, err := store.Open(name)
 	if err != nil {
 		return err
 	}
+	return o.saved(c, name, saved)
+}
+
+// saved judges a run of hammer.
+func (o *judgeFlags) saved(c *console, name string, saved *store.Run) error {
 	m := saved.Manifest
 	s, err := scenarios.Parse(name+"/manifest.json, scenario", []byte(m.Scenario), assertions.IDs())
 	if err != nil {

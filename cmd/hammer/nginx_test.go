@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -149,5 +150,49 @@ func TestNginxReturnIsNeverLimited(t *testing.T) {
 	code, r := hammer(t, "check", url+"/", "--burst", "6", "--rate", "2/s")
 	if code != exitBroken || !strings.Contains(r.Headline, "no request was ever limited") {
 		t.Errorf("got exit code %d, %q, want 1 and a word that nothing was limited", code, r.Headline)
+	}
+}
+
+// What nginx logged of traffic says the same as firing at it does: the log of a
+// bucket of 6 refutes one of 4, and does not refute the bucket of 6. In whole
+// seconds it takes a larger error to be seen.
+func TestNginxAccessLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "access.log")
+	layout := `$msec $http_x_api_key $limit_req_status $status $request_time $sent_http_retry_after`
+	url := lab.Nginx(t, nginxZone+" log_format exact '"+layout+"';",
+		"location / { limit_req zone=z burst=5 nodelay; access_log "+path+" exact; access_log "+path+".combined combined; }")
+	for range 40 {
+		req, err := http.NewRequest("GET", url+"/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Api-Key", "a")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		time.Sleep(10 * time.Millisecond)
+	}
+	for _, tt := range []struct {
+		name, burst string
+		broken      string
+		args        []string
+	}{
+		{"exact, the promise", "6", "", []string{path, "--log-format", layout, "--key", "header:X-Api-Key", "--full"}},
+		{"exact, fewer", "4", "bound.upper", []string{path, "--log-format", layout, "--key", "header:X-Api-Key", "--full"}},
+		{"exact, more", "9", "bound.lower", []string{path, "--log-format", layout, "--key", "header:X-Api-Key", "--full"}},
+		{"combined, the promise", "6", "", []string{path + ".combined"}},
+		{"combined, fewer", "1", "bound.upper", []string{path + ".combined", "--longest", "100ms"}},
+	} {
+		var out, talk bytes.Buffer
+		code := run(append([]string{"judge", "--json", "--format", "nginx", "--burst", tt.burst, "--rate", "2/s"}, tt.args...), &out, &talk)
+		var r report.Report
+		if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+			t.Fatalf("%s: %v in\n%s\n%s", tt.name, err, out.String(), talk.String())
+		}
+		if broken := brokenChecks(r); broken != tt.broken || (broken != "") != (code == exitBroken) {
+			t.Errorf("%s: got exit code %d, broken %q, want %q: %s", tt.name, code, broken, tt.broken, r.Headline)
+		}
 	}
 }

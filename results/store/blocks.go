@@ -43,7 +43,7 @@ type pass struct {
 
 func (p *pass) read() {
 	var err error
-	p.marks, err = openMarks(filepath.Join(p.run.dir, marksName))
+	p.marks, err = p.run.openMarks()
 	defer p.marks.close()
 	if err != nil {
 		p.noMarks = true
@@ -106,7 +106,7 @@ func (p *pass) stream(part part) error {
 	defer f.close()
 	left, texts := part.hits, interner{}
 	for _, rows := range f.parquet.RowGroups() {
-		if left, err = p.group(rows, texts, left, part.low); err != nil || p.done {
+		if left, err = p.group(rows, texts, left, part); err != nil || p.done {
 			return err
 		}
 	}
@@ -114,7 +114,7 @@ func (p *pass) stream(part part) error {
 }
 
 // group gives the hits of one row group, behind which fewer are left of the part.
-func (p *pass) group(rows parquet.RowGroup, texts interner, left, low int64) (int64, error) {
+func (p *pass) group(rows parquet.RowGroup, texts interner, left int64, part part) (int64, error) {
 	var g *group
 	if err := guard(func() error { g = openGroup(rows, texts); return nil }); err != nil {
 		return left, err
@@ -126,11 +126,8 @@ func (p *pass) group(rows parquet.RowGroup, texts interner, left, low int64) (in
 			return left, err
 		}
 		left -= int64(len(hits))
-		b := results.Block{Hits: hits, Low: p.low}
-		if left == 0 {
-			b.Low = max(p.low, low)
-		}
-		p.give(b)
+		p.low = max(p.low, part.lowBehind(part.hits-left))
+		p.give(results.Block{Hits: hits, Low: p.low})
 	}
 	return left, nil
 }

@@ -47,6 +47,8 @@ type partWriter struct {
 	hits int // in the open part
 	text int // bytes of text in the open row group
 	high int64
+
+	lastLow int64 // of a record in one file
 }
 
 func newPartWriter() *partWriter {

@@ -19,19 +19,27 @@ type Run struct {
 	dir      string
 	parts    []part // in their order
 	damage   []Damage
+	single   *string // the marks of a record in one file; nil: it is a folder
 }
 
 // part is what one file of the timeline says of itself.
 type part struct {
 	number    int
 	hits      int64
-	low, high int64 // as lowKey and highKey
-	marks     int64 // as marksKey
-	err       error // what is wrong with the file; nil: nothing
+	low, high int64  // as lowKey and highKey
+	marks     int64  // as marksKey
+	err       error  // what is wrong with the file; nil: nothing
+	file      string // of a record in one file; empty: it has the name of its number
+	steps     []step // of such a file
 }
 
 // name is the part's file inside the run's folder.
-func (p part) name() string { return path.Join(timelineName, partName(p.number)) }
+func (p part) name() string {
+	if p.file != "" {
+		return filepath.Base(p.file)
+	}
+	return path.Join(timelineName, partName(p.number))
+}
 
 // Open reads the manifest of a run and checks that each of its parts is whole. A run that is still
 // being written can be opened: it has the parts that are closed by now. The

@@ -239,15 +239,7 @@ func (r *runner) record(a arrival, h results.Hit) {
 }
 
 func outcome(a scenarios.Answers, status int) results.Outcome {
-	switch {
-	case a.Limited.Covers(status, nil):
-		return results.Limited
-	case a.Admitted.Covers(status, nil):
-		return results.Admitted
-	case status >= 500:
-		return results.Unknown
-	}
-	return results.Other
+	return results.OutcomeOf(status, a.Limited.Covers(status, nil), a.Admitted.Covers(status, nil))
 }
 
 // follow sends a refused request again, if its client comes back.
