@@ -67,7 +67,8 @@ func (b *bounds) refusal(f *flight, r room, limit int) {
 	b.wrong++
 	b.keys[f.key] = true
 	if b.worst.f == nil {
-		b.worst = wrongRefusal{f, r, limit}
+		c := *f
+		b.worst = wrongRefusal{&c, r, limit}
 	}
 }
 

@@ -51,7 +51,7 @@ func newStorable() *refusals {
 // itself (RFC 9111 section 3).
 func storable(control string) bool {
 	may := false
-	for _, d := range strings.Split(strings.ToLower(control), ",") {
+	for d := range strings.SplitSeq(strings.ToLower(control), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(d), "=")
 		switch name {
 		case "no-store", "private", "no-cache":

@@ -23,7 +23,7 @@ var costed = []string{
 
 // BenchmarkContracts judges a record of a million requests under each contract,
 // and beside it sorts the record by time. judge/sort is the ratio of the two, the
-// median of the rounds. verdict-ms is what comes at the end whatever the length of
+// median of the rounds, in the time that processors worked. verdict-ms is what comes at the end whatever the length of
 // the record: the sample judged again under other promises.
 func BenchmarkContracts(b *testing.B) {
 	for _, text := range costed {
@@ -33,11 +33,7 @@ func BenchmarkContracts(b *testing.B) {
 			blocks := recorded(hits)
 			var judged, ratios, verdicts []float64
 			for n := range b.N {
-				shuffled := slices.Clone(hits)
-				rand.New(rand.NewPCG(uint64(n), 1)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-				begin := time.Now()
-				slices.SortFunc(shuffled, func(a, b results.Hit) int { return cmp.Compare(a.Sent, b.Sent) })
-				sorted := time.Since(begin)
+				sorted := sortedIn(hits, uint64(n))
 				took, verdict := judge(b, a, blocks)
 				judged, ratios = append(judged, took.Seconds()), append(ratios, float64(took)/float64(sorted))
 				verdicts = append(verdicts, verdict.Seconds())
@@ -50,29 +46,38 @@ func BenchmarkContracts(b *testing.B) {
 	}
 }
 
+// sortedIn is how long it takes to sort shuffled hits by time.
+func sortedIn(hits []results.Hit, seed uint64) time.Duration {
+	shuffled := slices.Clone(hits)
+	rand.New(rand.NewPCG(seed, 1)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	begin := busyTime()
+	slices.SortFunc(shuffled, func(a, b results.Hit) int { return cmp.Compare(a.Sent, b.Sent) })
+	return busyTime() - begin
+}
+
 func middle(x []float64) float64 {
 	slices.Sort(x)
 	return x[len(x)/2]
 }
 
-func judge(b *testing.B, a limiter.Algorithm, blocks []results.Block) (took, verdict time.Duration) {
+func judge(b testing.TB, a limiter.Algorithm, blocks []results.Block) (took, verdict time.Duration) {
 	j, err := New(limitsOf(a), Options{Fresh: true, Wanted: 10_000})
 	if err != nil {
 		b.Fatal(err)
 	}
 	run := results.Run{}
-	begin := time.Now()
+	begin := busyTime()
 	for _, block := range blocks {
 		run.Sent += int64(len(block.Hits))
 		j.Block(block)
 	}
-	took = time.Since(begin)
+	took = busyTime() - begin
 	run.Planned = run.Sent
-	begin = time.Now()
+	begin = busyTime()
 	if v := j.Verdict(&run); v.Status == results.Broken {
 		b.Fatalf("got %v: %s", v.Status, v.Headline)
 	}
-	return took, time.Since(begin)
+	return took, busyTime() - begin
 }
 
 // pressed is what a hundred keys that ask twenty times as often as they may get

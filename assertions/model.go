@@ -45,6 +45,14 @@ type room struct {
 	since  int64   // ticks: from when on the reckoning counts
 }
 
+// surer is the one of two rooms that leaves less doubt.
+func (r room) surer(x room) room {
+	if x.judged && (!r.judged || x.wrong && !r.wrong || x.wrong == r.wrong && x.left > r.left) {
+		return x
+	}
+	return r
+}
+
 // heavy is the window in which most was admitted against what is allowed.
 type heavy struct {
 	any     bool

@@ -26,7 +26,11 @@ func newPhaseSet(window, drift, origin int64) phaseSet {
 
 // object takes phases out.
 func (p *phaseSet) object(o objection) {
-	p.bad.add(p.sharp(o))
+	lo, hi := p.sharp(o)
+	if p.bad.covers(lo, hi) {
+		return // as most that is said on a long record
+	}
+	p.bad.add(lo, hi)
 	if _, left := p.bad.gap(); left < p.missing {
 		p.missing = left
 		p.proof = append(p.proof, o)

@@ -36,7 +36,7 @@ func (p *positive) check() string { return CheckPositive }
 
 func (p *positive) hear(events []event) {
 	for _, e := range events {
-		if e.kind == ends && e.f.hit.Outcome == results.Limited && e.f.asks.Readable() {
+		if e.kind == ends && e.f.outcome == results.Limited && e.f.asks.Readable() {
 			p.count(e.f)
 		}
 	}
@@ -45,14 +45,14 @@ func (p *positive) hear(events []event) {
 
 func (p *positive) count(f *flight) {
 	p.asked++
-	switch h := *f.hit; {
+	switch {
 	case f.asks.Wait < 0:
 		if p.past++; p.early == nil {
-			p.early, p.by = &h, -f.asks.Wait
+			p.early, p.by = f.copied(), -f.asks.Wait
 		}
 	case f.asks.Wait == 0 && f.asks.Form == results.RetrySeconds:
 		if p.zeros++; p.said == nil {
-			p.said = &h
+			p.said = f.copied()
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (r *refusals) trim(int64)    {}
 
 func (r *refusals) hear(events []event) {
 	for _, e := range events {
-		if e.kind != ends || !r.all && e.f.hit.Outcome != results.Limited || r.all && r.asked >= sampleSize {
+		if e.kind != ends || !r.all && e.f.outcome != results.Limited || r.all && r.asked >= sampleSize {
 			continue
 		}
 		bad, asked := r.fault(e.f)

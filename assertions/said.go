@@ -83,7 +83,11 @@ func another(limits []scenarios.Limit, i int, t *fields.Told) bool {
 
 // age is how long an answer has been in caches, in seconds; 0: it comes out of none.
 func age(h *results.Hit) int64 {
-	n, err := strconv.ParseInt(header(h, "age"), 10, 64)
+	text := header(h, "age")
+	if text == "" { // as nearly always, and an error would be made for it
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
 		return 0
 	}

@@ -33,6 +33,17 @@ func (c *circle) add(lo, hi int64) {
 	c.insert(span{0, hi})
 }
 
+// covers reports whether one span of the set holds all of (lo, hi], given as to
+// add. One that goes around the circle's start is left to add.
+func (c *circle) covers(lo, hi int64) bool {
+	if hi <= lo {
+		return true
+	}
+	first, length := mod(lo, c.length), hi-lo
+	i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].hi > first })
+	return i < len(c.spans) && c.spans[i].lo <= first && length <= c.spans[i].hi-first
+}
+
 func (c *circle) insert(s span) {
 	if s.lo >= s.hi {
 		return

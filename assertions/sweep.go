@@ -60,6 +60,7 @@ type sweep struct {
 	torn    int64     // ticks: requests that left since the last tears, up to here, are torn
 	open    []*flight // heap of the open ones by end
 	order   []*flight // the open ones by start, ended ones left in until they are first
+	free    []*flight // ended ones that nobody holds once the next block is there
 	events  []event
 }
 
@@ -69,11 +70,18 @@ func newSweep(tick time.Duration, early, late, linger time.Duration) *sweep {
 }
 
 // block takes in a block and returns the events that are now settled. They are
-// valid until the next call.
+// valid until the next call, and so are their flights but for those in flight: the
+// next requests are put in their place, which spares the memory of a long record.
 func (s *sweep) block(b results.Block) []event {
-	flights := make([]flight, len(b.Hits))
+	fresh := make([]flight, max(len(b.Hits)-len(s.free), 0))
 	for i := range b.Hits {
-		f := &flights[i]
+		var f *flight
+		if n := len(s.free) - 1; n >= 0 {
+			f, s.free = s.free[n], s.free[:n]
+			*f = flight{}
+		} else {
+			f, fresh = &fresh[0], fresh[1:]
+		}
 		s.interval(f, &b.Hits[i])
 		s.pending = append(s.pending, f)
 	}
@@ -192,6 +200,7 @@ func (s *sweep) oldest() int64 {
 	for n < len(s.order) && s.order[n].ended {
 		n++
 	}
+	s.free = append(s.free, s.order[:n]...)
 	s.order = append(s.order[:0], s.order[n:]...)
 	switch {
 	case len(s.order) > 0:

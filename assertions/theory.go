@@ -18,6 +18,7 @@ type theory struct {
 	grid   *grid     // nil: keys have nothing in common
 	phased []*phased // accounts that need a phase to search for, of which one has to hold; nil: there are none
 	apart  bool      // each key may have another phase of its own
+	base   *theory   // asked before this one, whose first model is this one's as well; nil: there is none
 	keys   []theoryKey
 	wrong  int64 // refusals that were wrong for certain
 }
@@ -35,11 +36,23 @@ func (t *theory) key(slot int32, at int64, fresh bool) *theoryKey {
 	k := &t.keys[slot]
 	if k.models == nil {
 		k.models = t.make(at, fresh)
+		if heard := t.base.heard(slot); heard != nil {
+			k.models[0] = echo{heard}
+		}
 		if t.grid != nil && !fresh {
 			k.grid.unknown(at, t.grid.limit)
 		}
 	}
 	return k
+}
+
+// heard is the first model of a key where that is already heard; nil: it is not,
+// since the theory is none, or takes no part.
+func (t *theory) heard(slot int32) *together {
+	if t == nil || int(slot) >= len(t.keys) || t.keys[slot].models == nil {
+		return nil
+	}
+	return t.keys[slot].models[0].(*together)
 }
 
 func (t *theory) start(k *theoryKey, b *brief) {
@@ -67,9 +80,7 @@ func (t *theory) spent(k *theoryKey, b *brief) {
 // refused gives what there was room for, by the model that had least doubt.
 func (t *theory) refused(k *theoryKey, b *brief) (r room) {
 	for _, m := range k.models {
-		if x := m.end(b); x.judged && (!r.judged || x.wrong && !r.wrong || x.wrong == r.wrong && x.left > r.left) {
-			r = x
-		}
+		r = r.surer(m.end(b))
 	}
 	return r
 }
@@ -214,7 +225,7 @@ func lumpTheories(sc *scene, l scenarios.Limit, up, down func(int64) tempo) []*t
 	period, drift := sc.ticks(l.Rate.Per), max(l.Slack.Over, l.Slack.Under)
 	k, b := l.Rate.Count, l.Burst
 	bounds := func(at int64, fresh bool) []model {
-		return []model{newBucket(up(b+k), b+min(k, b), down(b), max(b-k, 0), at, fresh, sc.step())}
+		return []model{&together{models: []model{newBucket(up(b+k), b+min(k, b), down(b), max(b-k, 0), at, fresh, sc.step())}}}
 	}
 	pinned := func(lo, hi int64) func(int64, bool) []model {
 		return func(at int64, fresh bool) []model {
@@ -239,6 +250,7 @@ func lumpTheories(sc *scene, l scenarios.Limit, up, down func(int64) tempo) []*t
 	case scenarios.AlignEpoch, scenarios.AlignStart:
 		return []*theory{common}
 	}
+	common.base = own
 	return []*theory{own, common}
 }
 
@@ -246,7 +258,7 @@ func lumpTheories(sc *scene, l scenarios.Limit, up, down func(int64) tempo) []*t
 func fixedWindows(sc *scene, l scenarios.Limit, short, long int64, up func(int64) tempo) []*theory {
 	n := l.Rate.Count
 	bounds := func(at int64, fresh bool) []model {
-		return []model{newBucket(up(2*n), 2*n, tempo{}, 0, at, fresh, sc.step()), newLog(short, 2*n, 0, at, fresh), newLog(long, 0, n, at, fresh)}
+		return []model{&together{models: []model{newBucket(up(2*n), 2*n, tempo{}, 0, at, fresh, sc.step()), newLog(short, 2*n, 0, at, fresh), newLog(long, 0, n, at, fresh)}}}
 	}
 	grid := &theory{name: "windows on a grid", epoch: epoch(l), make: bounds,
 		grid: newGrid(sc.ticks(l.Rate.Per), n, max(l.Slack.Over, l.Slack.Under), 0)}
@@ -267,10 +279,12 @@ func fixedWindows(sc *scene, l scenarios.Limit, short, long int64, up func(int64
 	case scenarios.AlignEpoch, scenarios.AlignStart:
 		return []*theory{grid}
 	case scenarios.AlignFirstHit:
+		tiled.base = open
 		return []*theory{open, tiled}
 	}
 	// A key whose windows are counted from its first request has a grid of its own.
 	grid.grid.apart = true
+	open.base = grid
 	return []*theory{grid, open}
 }
 

@@ -48,7 +48,7 @@ func (o *tight) hear(events []event) {
 		switch {
 		case e.f.torn:
 		case e.kind == starts:
-			if e.f.hit.Outcome == results.Admitted && k.seq != 0 {
+			if e.f.outcome == results.Admitted && k.seq != 0 {
 				t := *k
 				e.f.told = &t
 			}

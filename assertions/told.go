@@ -1,6 +1,10 @@
 package assertions
 
-import "time"
+import (
+	"time"
+
+	"github.com/ratehammer/ratehammer/results"
+)
 
 // told is what a refusal said.
 type told struct {
@@ -16,4 +20,11 @@ type told struct {
 func (f *flight) tells() told {
 	return told{seq: f.hit.Seq, sent: f.hit.Sent, at: f.hit.First, cost: f.hit.Cost,
 		wait: max(f.asks.Wait, 0), late: f.asks.Grain()}
+}
+
+// copied is the request, to be kept when its block is let go. It is a function of
+// its own so that only who keeps one pays for the copy.
+func (f *flight) copied() *results.Hit {
+	h := *f.hit
+	return &h
 }
