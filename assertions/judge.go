@@ -37,6 +37,10 @@ type Options struct {
 	Draft int
 	// NoCauses leaves out the search for what a breach probably comes from.
 	NoCauses bool
+	// NoResolution leaves out the search for what the run would have caught, which
+	// takes most of a judge's time where nothing is broken: a 'kept' says nothing of
+	// that then, and Wanted is not asked for.
+	NoResolution bool
 	// Asked is how many of the plan's phases ask whether the promise is kept. The
 	// requests of those behind them were sent after a breach: they help to tell
 	// where it comes from, and no finding rests on them. 0: all phases ask.
@@ -175,6 +179,10 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	v := results.Verdict{}
 	seen := j.opts.Wanted > 0
 	for i, l := range j.limits {
+		if j.opts.NoResolution {
+			v.Resolutions = append(v.Resolutions, results.Resolution{Limit: l.Name})
+			continue
+		}
 		asked := j.sides(l)
 		r := j.sample.resolution(j.limits, i, j.opts.Wanted, asked)
 		v.Resolutions = append(v.Resolutions, r)
@@ -220,7 +228,7 @@ func (j *Judge) tell(i int, a assertion) (found []results.Finding) {
 // of the size that was asked for: what cannot be broken is not kept. Nor is what the
 // record refutes, where nothing that is asked for says so.
 func (j *Judge) demand(f *results.Finding, v results.Verdict) {
-	if f.Status != results.Kept || j.opts.Wanted == 0 {
+	if f.Status != results.Kept || j.opts.Wanted == 0 || j.opts.NoResolution {
 		return
 	}
 	for i, l := range j.limits {

@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"sync/atomic"
-	"text/tabwriter"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -20,9 +19,11 @@ import (
 
 // scoring are the flags of hammer score.
 type scoring struct {
-	seeds    int
-	only     []string
-	standard bool
+	seeds, right, full, first int
+	only                      []string
+	distances                 []time.Duration
+	standard                  bool
+	workers                   int
 }
 
 func newScore(c *console) *cobra.Command {
@@ -31,44 +32,68 @@ func newScore(c *console) *cobra.Command {
 		Use:   "score",
 		Short: "Measure how good hammer is, on the reference server right and wrong",
 		Long: `Checks the reference server with each of its defects, with each defect's clean
-twin, and with every algorithm as it should be, in virtual time over simulated
-networks with round trips of 0.4 and 20 ms, delays and losses, and prints how
-often each was called broken. A defect should always be, at least by the thorough
-scenario, which is told that nothing but the key tells clients apart (--identity);
-what is right never.
+twin, with what is right and was taken for wrong in public, and with every
+algorithm as it should be, in virtual time over simulated networks with delays and
+losses, and prints how often each was called broken. A defect should always be, at
+least by the thorough scenario, which is told that nothing but the key tells
+clients apart (--identity); what is right never. Each line is printed as soon as it
+is done, the sum at the end.
 
-` + exitCodes,
+A cell is how many of so many runs were called broken. 'n?' behind it: of the runs
+whose sight was measured as well (--full, which takes most of a run's time), n were
+inconclusive.
+
+Exit codes:
+  0    every defect was caught in 95 of 100 runs of some view, and nothing right accused
+  1    something right was accused
+  2    some defect was not caught
+  3    could not run
+  130  interrupted: the lines that were done are printed`,
 		Example: `  hammer score
-  hammer score --seeds 100
-  hammer score --only off-by-one --only D41 --seeds 20`,
+  hammer score --seeds 100 --right 1000
+  hammer score --only off-by-one --only D41 --seeds 20
+  hammer score --only trap --network 150ms`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), c) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.IntVar(&o.seeds, "seeds", 5, "runs of each case in each view")
-	f.StringArrayVar(&o.only, "only", nil, "leave out every case whose name does not begin with this, and that is not of this row; may be repeated")
+	f.IntVar(&o.seeds, "seeds", 5, "runs of each defect in each view")
+	f.IntVar(&o.right, "right", 0, "runs of what is right in each view (default as many as --seeds)")
+	f.IntVar(&o.full, "full", 5, "of the runs of a cell, how many have their sight measured as well")
+	f.IntVar(&o.first, "first-seed", 1, "the first run's seed, which the others count on from")
+	f.StringArrayVar(&o.only, "only", nil, "leave out every case whose name does not begin with this, and that is neither of this row nor of this group (defect, twin, trap, right); may be repeated")
+	f.DurationSliceVar(&o.distances, "network", score.Distances(), "round trips of the networks")
 	f.BoolVar(&o.standard, "standard", false, "leave the thorough scenario out, which takes most of the time")
+	f.IntVar(&o.workers, "workers", 0, "runs at the same time (default one for each core)")
 	return cmd
 }
 
-// scored is what hammer score says, in JSON.
-type scored struct {
-	Version int          `json:"version"`
-	Sum     score.Sum    `json:"sum"`
-	Lines   []scoredLine `json:"lines"`
-}
-
-type scoredLine struct {
-	Name  string                `json:"name"`
-	Group score.Group           `json:"group"`
-	Rows  []string              `json:"rows,omitempty"`
-	Cells map[string]score.Cell `json:"views"`
+// check says what is wrong with the flags.
+func (o *scoring) check() error {
+	var errs []error
+	if o.right == 0 {
+		o.right = o.seeds
+	}
+	for _, f := range []struct {
+		name         string
+		value, least int
+	}{{"seeds", o.seeds, 1}, {"right", o.right, 1}, {"full", o.full, 0}, {"first-seed", o.first, 1}, {"workers", o.workers, 0}} {
+		if f.value < f.least {
+			errs = append(errs, fmt.Errorf("--%s %d: give at least %d", f.name, f.value, f.least))
+		}
+	}
+	for _, d := range o.distances {
+		if d < 10*time.Microsecond || d > 10*time.Second {
+			errs = append(errs, fmt.Errorf("--network %v: give a round trip of 10us to 10s", d))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (o *scoring) run(ctx context.Context, c *console) error {
-	if o.seeds < 1 {
-		return fmt.Errorf("--seeds %d: give at least 1", o.seeds)
+	if err := o.check(); err != nil {
+		return err
 	}
 	all, err := score.Cases()
 	if err != nil {
@@ -76,86 +101,43 @@ func (o *scoring) run(ctx context.Context, c *console) error {
 	}
 	cases := score.Named(all, o.only)
 	if len(cases) == 0 {
-		return fmt.Errorf("--only %s: no case has such a name", strings.Join(o.only, ", "))
+		return fmt.Errorf("--only %s: no case has such a name, row or group", strings.Join(o.only, ", "))
 	}
-	views := score.Views()
-	if o.standard {
-		views = views[:2]
+	e := score.Extent{Views: score.Views(o.distances, !o.standard), Seeds: o.seeds, Right: o.right, First: o.first, Full: o.full, Workers: o.workers}
+	out := scored{Version: report.SchemaVersion}
+	t := newScoreTable(c.out, cases, e)
+	if !c.json {
+		t.head()
 	}
-	step, stop := showSteps(c, len(cases)*len(views))
-	lines, err := score.Matrix(ctx, cases, views, o.seeds, step)
+	step, stop := showSteps(c, e.Trials(cases))
+	err = score.Matrix(ctx, cases, e, step, func(l score.Line) {
+		out.Sum.Add(l)
+		if c.json {
+			out.add(l, e.Views)
+		} else {
+			t.line(l)
+		}
+	})
 	stop()
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return err
 	}
-	sum := score.Total(lines)
 	if c.json {
-		out := scored{Version: report.SchemaVersion, Sum: sum}
-		for _, l := range lines {
-			one := scoredLine{Name: l.Case.Name, Group: l.Case.Group, Rows: l.Case.Rows, Cells: map[string]score.Cell{}}
-			for i, v := range views {
-				one.Cells[v.Name] = l.Cells[i]
-			}
-			out.Lines = append(out.Lines, one)
-		}
 		err = report.JSON(c.out, out)
 	} else {
-		err = printScore(c.out, lines, views, sum)
-	}
-	if err != nil {
-		return err
+		err = t.foot(out.Sum)
 	}
 	switch {
-	case sum.Accused > 0:
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return conclude(exitInterrupted)
+	case out.Sum.Accused > 0:
 		return conclude(exitBroken)
-	case sum.Caught < sum.Defects:
+	case out.Sum.Caught < out.Sum.Defects:
 		return conclude(exitInconclusive)
 	}
 	return nil
-}
-
-// printScore prints what matters first: the two figures, then what fell short,
-// then the table.
-func printScore(w io.Writer, lines []score.Line, views []score.View, sum score.Sum) error {
-	fmt.Fprintf(w, "%d of %d defects caught in at least 95 of 100 runs of some scenario; %d of %d runs of what is right accused\n\n",
-		sum.Caught, sum.Defects, sum.Accused, sum.Trials)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "\tcase")
-	for _, v := range views {
-		fmt.Fprintf(t, "\t%s", v.Name)
-	}
-	fmt.Fprintln(t, "\trequests\tfound by")
-	for _, l := range lines {
-		fmt.Fprintf(t, "%s\t%s", l.Case.Group, l.Case.Name)
-		requests, by := 0, ""
-		for _, cell := range l.Cells {
-			fmt.Fprintf(t, "\t%d/%d%s", cell.Broken, cell.Runs, aside(cell))
-			requests = max(requests, cell.Requests)
-			if by == "" && len(cell.Checks) > 0 {
-				by = cell.Checks[0]
-			}
-		}
-		fmt.Fprintf(t, "\t%d\t%s\n", requests, by)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	for _, l := range lines {
-		for i, cell := range l.Cells {
-			if cell.Headline != "" && l.Case.Group != score.Defect {
-				fmt.Fprintf(w, "\naccused: %s, %s: %s\n", l.Case.Name, views[i].Name, cell.Headline)
-			}
-		}
-	}
-	return nil
-}
-
-// aside tells of runs in which too little was seen.
-func aside(c score.Cell) string {
-	if c.Inconclusive == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%d ?)", c.Inconclusive)
 }
 
 // showSteps tells how far something is whose steps are told to step, until stop is

@@ -22,6 +22,7 @@ type Group string
 const (
 	Defect Group = "defect" // has to be called broken
 	Twin   Group = "twin"   // the same server without its defect: must not be
+	Trap   Group = "trap"   // right, and taken for wrong in public: must not be
 	Right  Group = "right"  // an algorithm as it should be: must not be
 )
 
@@ -30,50 +31,76 @@ type Case struct {
 	Name    string   // as it would be given to target serve
 	Group   Group    //
 	Rows    []string // of docs/defects.md; nil: it has none
+	Unseen  string   // why no client can see it; empty: one can
 	Subject Subject
 }
 
-// Cases are every defect that the reference server can have, each with its twin,
-// and every algorithm as it should be.
+// Cases are every defect that the reference server can have, in its forms, each with
+// its twin, unless that was there before; every trap; and every algorithm as it
+// should be.
 func Cases() ([]Case, error) {
 	var all []Case
-	twins := map[string]bool{} // several defects may be seen on one server
+	known := map[string]bool{} // what is right
+	right := func(g Group, o defect.On) error {
+		name := on(o)
+		if known[name] {
+			return nil
+		}
+		known[name] = true
+		s, err := shown(o)
+		all = append(all, Case{Name: name, Group: g, Subject: s})
+		return err
+	}
 	for _, e := range defect.Catalogue() {
-		wrong, err := shown(e.On, e.Example)
+		for _, f := range formsOf(e) {
+			wrong, err := shown(f.on, f.mode)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", f.mode, err)
+			}
+			all = append(all, Case{Name: f.mode, Group: Defect, Rows: e.Rows, Unseen: e.Unseen, Subject: wrong})
+			if err := right(Twin, f.on); err != nil {
+				return nil, fmt.Errorf("twin of %s: %w", f.mode, err)
+			}
+		}
+	}
+	for _, t := range defect.Traps() {
+		s, err := trap(t)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", e.Name, err)
+			return nil, fmt.Errorf("trap %s: %w", t.Name, err)
 		}
-		all = append(all, Case{Name: e.Example, Group: Defect, Rows: e.Rows, Subject: wrong})
-		name := strings.Join(strings.Fields(fmt.Sprint(on(e.On))), " ")
-		if twins[name] {
-			continue
-		}
-		twins[name] = true
-		right, err := shown(e.On)
-		if err != nil {
-			return nil, fmt.Errorf("twin of %s: %w", e.Name, err)
-		}
-		all = append(all, Case{Name: name, Group: Twin, Subject: right})
+		all = append(all, Case{Name: t.Name, Group: Trap, Rows: t.Rows, Subject: s})
 	}
 	for _, d := range limiter.List() {
-		right, err := shown(defect.On{Limit: d.Example})
-		if err != nil {
+		if err := right(Right, defect.On{Limit: d.Example}); err != nil {
 			return nil, fmt.Errorf("%s: %w", d.Name, err)
 		}
-		all = append(all, Case{Name: d.Example, Group: Right, Subject: right})
 	}
 	return all, nil
 }
 
-// on is where a defect is seen, in words that can be put together.
-func on(o defect.On) []string {
-	words := []string{cmp.Or(o.Limit, server.DefaultLimit), cmp.Or(o.Key, defaultKey)}
-	for _, w := range []string{o.Beside, o.CostHeader, o.CostBody, o.Mode, o.RetryAfter, o.Fields, o.Store, strings.Join(o.Deeds, " ")} {
+// trap is a server that is right and looks wrong, of at most two limits.
+func trap(t defect.Trap) (Subject, error) {
+	o := defect.On{Limit: t.Limits[0], Fields: t.Fields, Deeds: t.Deeds}
+	if len(t.Limits) > 1 {
+		o.Beside = t.Limits[1]
+	}
+	s, err := shown(o)
+	for i := range s.Config.Limits {
+		s.Config.Limits[i].BestEffort = t.BestEffort
+	}
+	return s, err
+}
+
+// on is where a defect is seen, in words that can be put together. Of what is the
+// same there is one way to write it.
+func on(o defect.On) string {
+	words := []string{cmp.Or(o.Limit, server.DefaultLimit)}
+	for _, w := range []string{o.Key, o.Beside, o.CostHeader, o.CostBody, o.Mode, o.RetryAfter, o.Fields, o.Store, strings.Join(o.Deeds, " ")} {
 		if w != "" {
 			words = append(words, w)
 		}
 	}
-	return words
+	return strings.ReplaceAll(strings.Join(words, " "), "/1s", "/s")
 }
 
 // defaultKey is what clients are told apart by where nothing else is said.
@@ -153,13 +180,15 @@ func (r *reader) key(s string) key.Key {
 	return k
 }
 
-// Named are the cases whose name begins with one of the words; all, if there are
-// none.
+// Named are the cases whose name begins with one of the words, or whose row or group
+// is one of them; all, if there are none.
 func Named(all []Case, words []string) []Case {
 	if len(words) == 0 {
 		return all
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(c Case) bool {
-		return !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(c.Name, w) || slices.Contains(c.Rows, w) })
+		return !slices.ContainsFunc(words, func(w string) bool {
+			return strings.HasPrefix(c.Name, w) || string(c.Group) == w || slices.Contains(c.Rows, w)
+		})
 	})
 }

@@ -3,144 +3,115 @@ package score
 import (
 	"context"
 	"fmt"
-	"maps"
 	"runtime"
-	"slices"
 	"sync"
-
-	"github.com/ratehammer/ratehammer/cmd/target/virtual"
-	"github.com/ratehammer/ratehammer/results"
 )
 
-// View is how cases are looked at: over a network, with one of the scenarios.
-type View struct {
-	Name     string
-	Network  virtual.Network
-	Thorough bool // and with the word that nothing but the key tells clients apart
+// Extent is how much is tried.
+type Extent struct {
+	Views   []View
+	Seeds   int // runs of each defect in each view
+	Right   int // runs of each other case in each view
+	First   int // the first seed; 0: 1
+	Full    int // of the runs of a cell, how many are looked at in full, see Trial.Quick
+	Workers int // that try at the same time; 0: one for each core
 }
 
-// Views are those of the published table.
-func Views() []View {
-	return []View{
-		{"check 0.4 ms", virtual.LAN(), false},
-		{"check 20 ms", virtual.WAN(), false},
-		{"thorough 0.4 ms", virtual.LAN(), true},
-		{"thorough 20 ms", virtual.WAN(), true},
+func (e Extent) runs(c Case) int {
+	if c.Group == Defect {
+		return e.Seeds
 	}
+	return e.Right
 }
 
-// Line is what came of a case.
-type Line struct {
-	Case  Case
-	Cells []Cell // by view
+// Trials is how many runs that are.
+func (e Extent) Trials(cases []Case) (n int) {
+	for _, c := range cases {
+		n += e.runs(c) * len(e.Views)
+	}
+	return n
 }
 
-// Cell is what came of a case in one view.
-type Cell struct {
-	Runs, Kept, Inconclusive, Broken int
-	Checks                           []string // that called it broken, the most frequent first
-	Requests                         int      // of the first run
-	Headline                         string   // of the first run that was not what it should be; empty: there is none
-	counts                           map[string]int
-}
+// job is one run of a case in a view.
+type job struct{ c, v, seed int }
 
-// Matrix tries each case in each view with as many seeds, on all cores. It stops
-// when ctx ends. done is told of each cell.
-func Matrix(ctx context.Context, cases []Case, views []View, seeds int, done func()) ([]Line, error) {
-	lines := make([]Line, len(cases))
-	type job struct{ c, v int }
+// Matrix tries each case in each view. It stops when ctx ends, with its error, or at
+// a trial that could not be made. step is told of each run, and line of each case in
+// their order, as soon as all of its runs are done.
+func Matrix(ctx context.Context, cases []Case, e Extent, step func(), line func(Line)) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	t := &table{cases: cases, extent: e, lines: make([]Line, len(cases)), left: make([]int, len(cases)), line: line}
+	for i, c := range cases {
+		t.lines[i] = Line{Case: c, Cells: make([]Cell, len(e.Views))}
+		t.left[i] = e.runs(c) * len(e.Views)
+	}
 	jobs := make(chan job)
 	var working sync.WaitGroup
-	var mu sync.Mutex
-	var failed error
-	for range runtime.GOMAXPROCS(0) {
+	workers := e.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	for range workers {
 		working.Go(func() {
 			for j := range jobs {
-				cell, err := cellOf(ctx, cases[j.c], views[j.v], seeds)
-				mu.Lock()
-				lines[j.c].Cells[j.v] = cell
-				if err != nil && failed == nil {
-					failed = fmt.Errorf("%s: %w", cases[j.c].Name, err)
+				if err := t.try(j); err != nil {
+					stop(fmt.Errorf("%s: %w", cases[j.c].Name, err))
 				}
-				mu.Unlock()
-				done()
+				step()
 			}
 		})
 	}
-	for c := range cases {
-		lines[c] = Line{Case: cases[c], Cells: make([]Cell, len(views))}
-	}
-	for c := range cases {
-		for v := range views {
-			jobs <- job{c, v}
-		}
-	}
+	t.hand(ctx, jobs)
 	close(jobs)
 	working.Wait()
-	return lines, failed
+	return context.Cause(ctx)
 }
 
-func cellOf(ctx context.Context, c Case, v View, seeds int) (Cell, error) {
-	cell := Cell{counts: map[string]int{}}
-	for seed := 1; seed <= seeds && ctx.Err() == nil; seed++ {
-		o, err := Run(c.Subject, Trial{Network: v.Network, Thorough: v.Thorough, Identity: v.Thorough, Seed: uint64(seed)})
-		if err != nil {
-			return cell, err
-		}
-		cell.add(o, c.Group == Defect)
-	}
-	cell.Checks = slices.SortedFunc(maps.Keys(cell.counts), func(a, b string) int {
-		if d := cell.counts[b] - cell.counts[a]; d != 0 {
-			return d
-		}
-		return len(a) - len(b)
-	})
-	return cell, ctx.Err()
+// table is a matrix that is being filled in.
+type table struct {
+	cases  []Case
+	extent Extent
+	line   func(Line)
+
+	mu    sync.Mutex
+	lines []Line
+	left  []int // runs of each case that are not done
+	told  int   // cases that line has been told of
 }
 
-func (c *Cell) add(o Outcome, wrong bool) {
-	if c.Runs++; c.Runs == 1 {
-		c.Requests = o.Requests
-	}
-	switch o.Status {
-	case results.Kept:
-		c.Kept++
-	case results.Broken:
-		c.Broken++
-	default:
-		c.Inconclusive++
-	}
-	for _, check := range o.Broken {
-		c.counts[check]++
-	}
-	if surprising := (o.Status == results.Broken) != wrong; surprising && c.Headline == "" {
-		c.Headline = o.Headline
-	}
-}
-
-// Sum is what a matrix comes to.
-type Sum struct {
-	Defects, Caught int // defects, and those that some view catches in at least 95 of 100 runs
-	Trials, Accused int // runs of what is right, and those that accused it
-}
-
-// Total adds up a matrix.
-func Total(lines []Line) (s Sum) {
-	for _, l := range lines {
-		caught := false
-		for _, c := range l.Cells {
-			if l.Case.Group != Defect {
-				s.Trials += c.Runs
-				s.Accused += c.Broken
-			}
-			caught = caught || c.Runs > 0 && c.Broken*100 >= c.Runs*95
-		}
-		if l.Case.Group == Defect {
-			s.Defects++
-			if caught {
-				s.Caught++
+// hand gives the runs out, until ctx ends.
+func (t *table) hand(ctx context.Context, jobs chan<- job) {
+	for c := range t.cases {
+		for v := range t.extent.Views {
+			for n := range t.extent.runs(t.cases[c]) {
+				select {
+				case jobs <- job{c, v, max(t.extent.First, 1) + n}:
+				case <-ctx.Done():
+					return
+				}
 			}
 		}
 	}
-	return s
+}
+
+func (t *table) try(j job) error {
+	c, v := t.cases[j.c], t.extent.Views[j.v]
+	trial := Trial{Network: v.Network, Thorough: v.Thorough, Identity: v.Thorough, Seed: uint64(j.seed),
+		Quick: j.seed-max(t.extent.First, 1) >= t.extent.Full}
+	o, err := Run(c.Subject, trial)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lines[j.c].Cells[j.v].add(o, trial, c.Group == Defect)
+	t.left[j.c]--
+	for ; t.told < len(t.cases) && t.left[t.told] == 0; t.told++ {
+		for i := range t.lines[t.told].Cells {
+			t.lines[t.told].Cells[i].close()
+		}
+		t.line(t.lines[t.told])
+	}
+	return nil
 }

@@ -19,6 +19,7 @@ func calendarForms() kind {
 		},
 		rows:    []string{"D17"},
 		stage:   rebuilds,
+		unseen:  "a day's quota turns over once a day, and no run lasts that long",
 		on:      On{Limit: "calendar{quota=10,per=day,zone=Europe/Berlin}"},
 		reports: []string{"labring/aiproxy PR 640", "diegosouzapw/OmniRoute PR 13671", "james-6-23/codex2api issue 498"},
 		apply: func(p *Parts, r *mode.Reader) error {

@@ -20,6 +20,7 @@ type kind struct {
 	stage   stage
 	on      On
 	reports []string // where it was seen in public
+	unseen  string   // why no client can see it within minutes; empty: one can
 	// apply reads all settings, asks Done, and only then changes the parts.
 	apply func(*Parts, *mode.Reader) error
 }
@@ -109,12 +110,13 @@ type Entry struct {
 	Rows    []string // of docs/defects.md
 	On      On       // where it can be seen
 	Reports []string // where it was seen in public
+	Unseen  string   // why no client can see it within minutes; empty: one can
 }
 
 // Catalogue is all that is known of the defects that Apply knows.
 func Catalogue() (all []Entry) {
 	for _, k := range kinds() {
-		all = append(all, Entry{k.Doc, k.rows, k.on, k.reports})
+		all = append(all, Entry{k.Doc, k.rows, k.on, k.reports, k.unseen})
 	}
 	return all
 }

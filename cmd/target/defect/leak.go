@@ -22,6 +22,7 @@ func leak() kind {
 		rows:    []string{"D29"},
 		reports: []string{"boinkor-net/governor issue 171", "ruhex/BGPLite issue 423"},
 		stage:   beside,
+		unseen:  "no answer differs: what a server remembers is seen in its memory alone",
 		apply: func(p *Parts, r *mode.Reader) error {
 			bytes := r.IntOr("bytes", 0)
 			r.Require(bytes >= 0 && bytes <= maxLeak, "bytes", fmt.Sprintf("give 0 to %d", maxLeak))

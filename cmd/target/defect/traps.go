@@ -9,6 +9,7 @@ type Trap struct {
 	Limits     []string // all are asked
 	Fields     string   // header fields that tell of the limits; empty: any
 	BestEffort bool     // the limits are a wish and no promise
+	Deeds      []string // what happens to it: paths of the admin side that are posted to; nil: nothing
 	Reports    []string // where it was taken for wrong
 }
 
@@ -23,7 +24,7 @@ func Traps() []Trap {
 		},
 		{
 			Name: "stepped-wall", Rows: []string{"T03"},
-			Limits:  []string{"token-bucket{burst=10,rate=5/s}"},
+			Limits: []string{"token-bucket{burst=10,rate=5/s}"}, Deeds: []string{"/clock/step?by=-10s", "/clock/step?by=20s"},
 			Text:    "Goes by a monotonic clock, so whatever the wall clock does (POST /clock/step?by=-10s) changes the Date and nothing else.",
 			Reports: []string{"BaseIntelligence/bounty-challenge issue 15078"},
 		},

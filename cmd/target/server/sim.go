@@ -22,6 +22,7 @@ type Sim struct {
 	now     int64 // nanoseconds since the start
 	asleep  sleepers
 	arrived int64
+	idle    []*hand // that have nothing to answer
 }
 
 // Simulate builds a server that starts at start. Its listeners are only names,
@@ -63,14 +64,54 @@ func (s *Sim) Admin(at time.Duration, method, target, body string) (w *http.Resp
 
 func (s *Sim) hand(at time.Duration, handler http.Handler, r *http.Request, reply func(at time.Duration, w *http.Response)) {
 	s.Advance(at)
-	next, stop := iter.Pull(func(yield func(time.Duration) bool) {
+	if len(s.idle) == 0 {
+		s.idle = append(s.idle, s.hire())
+	}
+	h := s.idle[len(s.idle)-1]
+	s.idle = s.idle[:len(s.idle)-1]
+	h.work = func() {
 		w := httptest.NewRecorder()
-		ctx := clock.WithSleeper(r.Context(), func(d time.Duration) { yield(d) })
+		ctx := clock.WithSleeper(r.Context(), h.sleep)
 		handler.ServeHTTP(w, r.WithContext(ctx))
 		reply(time.Duration(s.now), w.Result())
-	})
+	}
 	s.arrived++
-	s.goOn(sleeper{next: next, stop: stop, turn: s.arrived})
+	s.goOn(sleeper{hand: h, turn: s.arrived})
+}
+
+// hand answers requests, one after another. Those that wait hold one each; else the
+// same one, whose stack has grown by then, answers all.
+type hand struct {
+	work  func() // nil: there is none
+	sleep func(time.Duration)
+	next  func() (time.Duration, bool)
+	stop  func()
+}
+
+// idle is what a hand yields when it has answered.
+const idle time.Duration = -1
+
+func (s *Sim) hire() *hand {
+	h := &hand{}
+	h.next, h.stop = iter.Pull(func(yield func(time.Duration) bool) {
+		h.sleep = func(d time.Duration) { yield(max(d, 0)) }
+		for h.work != nil {
+			h.work()
+			h.work = nil
+			yield(idle)
+		}
+	})
+	return h
+}
+
+// Close ends the server, which answers nothing after it. What it was still busy
+// with is never answered.
+func (s *Sim) Close() error {
+	for _, h := range s.idle {
+		h.stop()
+	}
+	s.idle = nil
+	return s.server.Close()
 }
 
 // Advance lets time pass up to a moment.
@@ -93,9 +134,9 @@ func (s *Sim) Next() (at time.Duration, ok bool) {
 
 // goOn runs a request until it waits again or has been answered.
 func (s *Sim) goOn(one sleeper) {
-	d, waits := one.next()
-	if !waits {
-		one.stop()
+	d, _ := one.hand.next()
+	if d == idle {
+		s.idle = append(s.idle, one.hand)
 		return
 	}
 	one.at = s.now + int64(d)
@@ -121,8 +162,7 @@ func (s *Sim) Truth() (kept []truth.Record, dropped int64) { return s.server.Tru
 type sleeper struct {
 	at   int64 // when it goes on
 	turn int64 // of its arrival, for those of one moment
-	next func() (time.Duration, bool)
-	stop func()
+	hand *hand
 }
 
 type sleepers []sleeper

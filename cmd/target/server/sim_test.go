@@ -48,3 +48,28 @@ func TestSimWantsMemory(t *testing.T) {
 		t.Error("a Redis in virtual time: got no error")
 	}
 }
+
+// A request is answered by who has answered one before, unless that one waits.
+func TestSimHiresForWhatWaits(t *testing.T) {
+	s, err := Simulate(byHeader(t, "queue{burst=3,rate=2/1s}"), start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered := 0
+	for i := range 50 { // of each key the first passes at once, the second and third wait
+		s.Arrive(time.Duration(i)*10*time.Second, request("GET", "/", "a", ""), func(time.Duration, *http.Response) { answered++ })
+	}
+	if len(s.idle) != 1 {
+		t.Errorf("got %d hands for requests that do not wait, want 1", len(s.idle))
+	}
+	for range 3 {
+		s.Arrive(time.Hour, request("GET", "/", "a", ""), func(time.Duration, *http.Response) { answered++ })
+	}
+	s.Advance(2 * time.Hour)
+	if len(s.idle) != 2 || answered != 53 {
+		t.Errorf("got %d hands and %d answers where one is answered at once and two wait, want 2 and 53", len(s.idle), answered)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+}
