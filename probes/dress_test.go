@@ -152,59 +152,61 @@ func TestOperations(t *testing.T) {
 // Over the network: three connections in turn are three, each client that comes
 // back does so when its kind does, and one that gave up sends nothing more.
 func TestClients(t *testing.T) {
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Retry-After", "1")
-		w.WriteHeader(http.StatusTooManyRequests)
-	}))
-	defer srv.Close()
-	g, err := Aim(context.Background(), Target{URL: srv.URL, Key: keyOf(t, "header:X-Api-Key"), Answers: scenarios.DefaultAnswers(), Nonce: "n"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
-	tenth := scenarios.Rate{Count: 10, Per: time.Second}
-	paced := func(name string, count int) scenarios.Phase {
-		return scenarios.Phase{Name: name, At: new(time.Duration), Pace: tenth, Count: count, Keys: scenarios.Keys{Fresh: 1}}
-	}
-	lines, early, ignores, gone := paced("lines", 9), paced("early", 1), paced("ignores", 1), paced("gone", 10)
-	lines.Vary = scenarios.Vary{Part: scenarios.PartConnection, Connections: 3}
-	early.Retry, ignores.Retry, gone.Retry = scenarios.RetryEarly, scenarios.RetryIgnore, scenarios.RetryGiveUp
-	ignores.Tries = 3
-	s := scenarios.Scenario{Limits: []scenarios.Limit{{Burst: 1, Rate: scenarios.Rate{Count: 1, Per: time.Second}}},
-		Phases: []scenarios.Phase{lines, early, ignores, gone}}
-	plan, err := s.Plan(scenarios.Supply{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sink := keep{t: t}
-	run, err := g.Fire(context.Background(), plan, scenarios.Slack{}, 0, &sink, &Progress{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	conns := map[int32]bool{}
-	sent := map[string][]int64{}
-	for _, h := range sink.hits {
-		if h.Key == "lines/1" {
-			conns[h.Conn] = true
+	eachPath(t, func(t *testing.T, path Path) {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}))
+		defer srv.Close()
+		g, err := Aim(context.Background(), Target{URL: srv.URL, Path: path, Key: keyOf(t, "header:X-Api-Key"), Answers: scenarios.DefaultAnswers(), Nonce: "n"})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if h.Obeyed != 0 {
-			t.Errorf("request %d on %s is said to have waited in full", h.Seq, h.Key)
+		defer g.Close()
+		tenth := scenarios.Rate{Count: 10, Per: time.Second}
+		paced := func(name string, count int) scenarios.Phase {
+			return scenarios.Phase{Name: name, At: new(time.Duration), Pace: tenth, Count: count, Keys: scenarios.Keys{Fresh: 1}}
 		}
-		sent[h.Key] = append(sent[h.Key], h.Planned)
-	}
-	if len(conns) != 3 {
-		t.Errorf("9 requests over 3 connections in turn took %d", len(conns))
-	}
-	if n := len(sent["ignores/1"]); n != 4 {
-		t.Errorf("who ignores three refusals sent %d requests, want 4", n)
-	}
-	if e := sent["early/1"]; len(e) != 2 || e[1] < int64(750*time.Millisecond) || e[1] >= int64(time.Second) {
-		t.Errorf("who comes early was planned at %v, want the second a little after 750ms", e)
-	}
-	if n := len(sent["gone/1"]); n < 1 || n > 3 {
-		t.Errorf("who gives up sent %d requests", n)
-	}
-	if run.Phases[3].Planned != run.Phases[3].Sent {
-		t.Errorf("who gave up has %d requests planned and %d sent", run.Phases[3].Planned, run.Phases[3].Sent)
-	}
+		lines, early, ignores, gone := paced("lines", 9), paced("early", 1), paced("ignores", 1), paced("gone", 10)
+		lines.Vary = scenarios.Vary{Part: scenarios.PartConnection, Connections: 3}
+		early.Retry, ignores.Retry, gone.Retry = scenarios.RetryEarly, scenarios.RetryIgnore, scenarios.RetryGiveUp
+		ignores.Tries = 3
+		s := scenarios.Scenario{Limits: []scenarios.Limit{{Burst: 1, Rate: scenarios.Rate{Count: 1, Per: time.Second}}},
+			Phases: []scenarios.Phase{lines, early, ignores, gone}}
+		plan, err := s.Plan(scenarios.Supply{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sink := keep{t: t}
+		run, err := g.Fire(context.Background(), plan, scenarios.Slack{}, 0, &sink, &Progress{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns := map[int32]bool{}
+		sent := map[string][]int64{}
+		for _, h := range sink.hits {
+			if h.Key == "lines/1" {
+				conns[h.Conn] = true
+			}
+			if h.Obeyed != 0 {
+				t.Errorf("request %d on %s is said to have waited in full", h.Seq, h.Key)
+			}
+			sent[h.Key] = append(sent[h.Key], h.Planned)
+		}
+		if len(conns) != 3 {
+			t.Errorf("9 requests over 3 connections in turn took %d", len(conns))
+		}
+		if n := len(sent["ignores/1"]); n != 4 {
+			t.Errorf("who ignores three refusals sent %d requests, want 4", n)
+		}
+		if e := sent["early/1"]; len(e) != 2 || e[1] < int64(750*time.Millisecond) || e[1] >= int64(time.Second) {
+			t.Errorf("who comes early was planned at %v, want the second a little after 750ms", e)
+		}
+		if n := len(sent["gone/1"]); n < 1 || n > 3 {
+			t.Errorf("who gives up sent %d requests", n)
+		}
+		if run.Phases[3].Planned != run.Phases[3].Sent {
+			t.Errorf("who gave up has %d requests planned and %d sent", run.Phases[3].Planned, run.Phases[3].Sent)
+		}
+	})
 }

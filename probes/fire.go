@@ -37,6 +37,7 @@ type run struct {
 	flying   sync.WaitGroup
 	seq      atomic.Int64 // the last one given out
 	quit     quitters
+	fast     *fast // nil: the full path is taken
 
 	mu     sync.Mutex
 	counts []results.Count // by phase
@@ -74,7 +75,11 @@ func (g *Gun) FireOn(ctx context.Context, plan scenarios.Plan, slack scenarios.S
 	}
 	r.clk = clock{time.Now()}
 	r.seq.Store(int64(len(plan.Shots)))
+	if err := r.take(); err != nil {
+		return results.Run{}, err
+	}
 	r.rec = newRecorder(sink, r.clk, stop)
+	defer r.leave()
 	watching, stopWatching := context.WithCancel(context.Background())
 	var watched sync.WaitGroup
 	watched.Go(func() { watch(watching, r.clk, r.rec) })
@@ -141,6 +146,10 @@ func (r *run) assign() error {
 // pace goes through the agenda on a thread of its own, so that nothing of ours
 // delays its waking.
 func (r *run) pace() {
+	if r.fast != nil {
+		r.fast.pace()
+		return
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -211,5 +220,6 @@ func (r *run) skip(b beat) {
 type crew struct {
 	hold     chan struct{}      // closed when they are to leave
 	mustered bool               // the pacer's own
+	held     []held             // of the fast path: what is kept back
 	told     func(*results.Hit) // is told how each went, nil for one that was missed; nil: nobody is
 }

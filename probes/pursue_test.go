@@ -46,47 +46,51 @@ func edges(t *testing.T, tactic scenarios.Tactic, rounds int) scenarios.Plan {
 // What an attack fires is counted as planned, numbered behind the plan, and
 // meets the edge.
 func TestAttackIsFiredAndAccountedFor(t *testing.T) {
-	k := &keep{t: t}
-	plan := edges(t, scenarios.TacticBoundary, 1)
-	run, err := aim(t, windows(t, 10, 600*time.Millisecond)).Fire(t.Context(), plan, scenarios.Slack{}, 0, k, &Progress{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	account(t, run, k)
-	if run.Planned > int64(plan.Most()) || run.Phases[0].Planned != run.Planned || run.Phases[0].Sent != run.Sent {
-		t.Errorf("got %d planned, phases %+v, want at most %d, all of one phase", run.Planned, run.Phases, plan.Most())
-	}
-	seqs, admitted := map[int64]bool{}, 0
-	for _, h := range k.hits {
-		if seqs[h.Seq] || h.Seq < 1 || h.Seq > run.Planned || h.Sent < h.Planned || h.Key != "edge/1" {
-			t.Errorf("got %+v", h)
-		}
-		seqs[h.Seq] = true
-		if h.Outcome == results.Admitted {
-			admitted++
-		}
-	}
-	// The drain gets 10 at least, the strike 9 before the edge and 10 after it,
-	// and the poll that found the edge one.
-	if admitted < 30 {
-		t.Errorf("got %d admitted, want 30 at least", admitted)
-	}
-}
-
-// An attack that is interrupted ends at once, with all that it planned on record.
-func TestInterruptedAttackIsAccountedFor(t *testing.T) {
-	for _, after := range []time.Duration{50 * time.Millisecond, 190 * time.Millisecond, 450 * time.Millisecond} {
+	eachPath(t, func(t *testing.T, path Path) {
 		k := &keep{t: t}
-		ctx, cancel := context.WithTimeout(t.Context(), after)
-		defer cancel()
-		plan := edges(t, scenarios.TacticPilot, 900)
-		run, err := aim(t, windows(t, 10, 600*time.Millisecond)).Fire(ctx, plan, scenarios.Slack{}, 0, k, &Progress{})
+		plan := edges(t, scenarios.TacticBoundary, 1)
+		run, err := aim(t, windows(t, 10, 600*time.Millisecond), path).Fire(t.Context(), plan, scenarios.Slack{}, 0, k, &Progress{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		account(t, run, k)
-		if run.Stopped == "" || time.Duration(run.LastedNS) > 3*time.Second {
-			t.Errorf("interrupted after %v: got %+v", after, run)
+		if run.Planned > int64(plan.Most()) || run.Phases[0].Planned != run.Planned || run.Phases[0].Sent != run.Sent {
+			t.Errorf("got %d planned, phases %+v, want at most %d, all of one phase", run.Planned, run.Phases, plan.Most())
 		}
-	}
+		seqs, admitted := map[int64]bool{}, 0
+		for _, h := range k.hits {
+			if seqs[h.Seq] || h.Seq < 1 || h.Seq > run.Planned || h.Sent < h.Planned || h.Key != "edge/1" {
+				t.Errorf("got %+v", h)
+			}
+			seqs[h.Seq] = true
+			if h.Outcome == results.Admitted {
+				admitted++
+			}
+		}
+		// The drain gets 10 at least, the strike 9 before the edge and 10 after it,
+		// and the poll that found the edge one.
+		if admitted < 30 {
+			t.Errorf("got %d admitted, want 30 at least", admitted)
+		}
+	})
+}
+
+// An attack that is interrupted ends at once, with all that it planned on record.
+func TestInterruptedAttackIsAccountedFor(t *testing.T) {
+	eachPath(t, func(t *testing.T, path Path) {
+		for _, after := range []time.Duration{50 * time.Millisecond, 190 * time.Millisecond, 450 * time.Millisecond} {
+			k := &keep{t: t}
+			ctx, cancel := context.WithTimeout(t.Context(), after)
+			defer cancel()
+			plan := edges(t, scenarios.TacticPilot, 900)
+			run, err := aim(t, windows(t, 10, 600*time.Millisecond), path).Fire(ctx, plan, scenarios.Slack{}, 0, k, &Progress{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			account(t, run, k)
+			if run.Stopped == "" || time.Duration(run.LastedNS) > 3*time.Second {
+				t.Errorf("interrupted after %v: got %+v", after, run)
+			}
+		}
+	})
 }

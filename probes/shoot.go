@@ -183,6 +183,6 @@ func (r *run) account(stopped string) results.Run {
 	p := r.progress
 	return results.Run{
 		Planned: p.Planned.Load(), Sent: p.Sent.Load() - r.torn, Missed: p.Missed.Load(), InFlight: r.torn,
-		LastedNS: r.clk.now(), Path: "full (net/http)", Stopped: stopped, Phases: r.counts,
+		LastedNS: r.clk.now(), Path: r.path(), Stopped: stopped, Phases: r.counts,
 	}
 }

@@ -28,6 +28,7 @@ type Target struct {
 	CostBody string            // how the body says it: scenarios.CostArray; empty: it does not
 	Guard    Guard             // which addresses may be reached
 	Nonce    string            // what invented keys are made of; the same nonce makes the same keys
+	Path     Path              // how requests travel; the zero Path is the best there is
 	Values   map[string]string // by key label: the value that the server knows; a label without one is invented
 }
 

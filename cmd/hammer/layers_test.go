@@ -22,7 +22,8 @@ var mayImport = map[string][]string{
 	"results/store/traffic": {"results"},
 	"results/report":        {"results"},
 	"results/fields":        {"results"},
-	"probes":                {"scenarios", "results", "results/fields"},
+	"probes":                {"scenarios", "results", "results/fields", "probes/wire"},
+	"probes/wire":           {},
 	"assertions":            {"scenarios", "results", "results/fields"},
 	"assertions/verify":     {"scenarios", "scenarios/library", "probes", "assertions", "results", "results/report"}, // the end of the flow, as cmd is
 	"internal/lab":          {},

@@ -1,0 +1,290 @@
+package probes
+
+import (
+	"container/heap"
+	"time"
+
+	"github.com/ratehammer/ratehammer/probes/wire"
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// fast is the fast path of a run: all that is to be done at a moment, and all that
+// follows from an answer, is done on the loop's thread, so that nothing is handed from
+// one goroutine to another and nothing allocated for a request that goes as planned.
+type fast struct {
+	run  *run
+	loop *wire.Loop
+	read *readings
+
+	beats    []beat // of the plan, and how many of them are done
+	done     int
+	begun    []bool  // by phase
+	later    moments // what answers have brought about
+	stopped  bool    // firing is to end: what is still in flight is waited for
+	grounds  map[*chute]*ground
+	prepared map[preparedFor]*prepared
+	dressed  int       // beats whose requests are made
+	spare    []*flight // that are not used now
+	block    []results.Hit
+	handed   int64 // when hits were last handed over
+}
+
+// flight is one shot under way.
+type flight struct {
+	x      wire.Exchange
+	shot   scenarios.Shot
+	obeyed int64 // as in results.Hit
+	chase  *chase
+	salvo  int // of the chase
+	said   *reading
+	date   string
+}
+
+// handEvery is how long hits are kept before they are handed over.
+const handEvery = int64(20 * time.Millisecond)
+
+// pace goes through the agenda, in the goroutine of a thread of its own.
+func (f *fast) pace() {
+	f.beats, f.done, f.dressed = agenda(f.run.plan), 0, 0
+	f.begun = make([]bool, len(f.run.plan.Phases))
+	f.hand(f.run.clk.now(), f.loop.Oldest())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.loop.Run(f)
+	}()
+	<-done
+	f.hand(f.run.clk.now(), results.Never)
+}
+
+// Due does what is due.
+func (f *fast) Due(now int64) int64 {
+	if f.stopped || f.run.ctx.Err() != nil {
+		f.stop()
+	}
+	for f.done < len(f.beats) && f.beats[f.done].at <= f.run.clk.now() {
+		b := &f.beats[f.done]
+		f.done++
+		f.beat(b)
+	}
+	for len(f.later) > 0 && f.later[0].at <= now {
+		m := heap.Pop(&f.later).(*moment)
+		m.do()
+	}
+	if now-f.handed >= handEvery || len(f.block) >= blockSize {
+		f.hand(now, f.loop.Oldest())
+	}
+	return f.next()
+}
+
+// next is when there is more to do, with the requests made that are due then.
+func (f *fast) next() int64 {
+	at := int64(wire.Never)
+	if f.done < len(f.beats) {
+		at = f.beats[f.done].at
+		if f.dressed <= f.done {
+			f.dressed = f.done + 1
+			f.dressAll(&f.beats[f.done])
+		}
+	}
+	if len(f.later) > 0 {
+		at = min(at, f.later[0].at)
+	}
+	return at
+}
+
+// beat does what the agenda says.
+func (f *fast) beat(b *beat) {
+	f.run.phase(*b, f.begun)
+	switch {
+	case b.attack != nil:
+		f.pursue(*b.attack)
+	case b.ready:
+		f.muster(b)
+	case b.crew != nil:
+		f.release(b)
+	case f.run.clk.now()-b.at > int64(b.late):
+		f.run.miss(b.shots[0], "")
+	default:
+		f.shoot(b.shots[0], b.at+int64(b.late))
+	}
+}
+
+// shoot sends a shot, unless its client has given up. From latest on it is not sent any
+// more; 0: it is sent however late.
+func (f *fast) shoot(s scenarios.Shot, latest int64) *flight {
+	if f.run.quit.has(s) {
+		f.run.planned(s.Phase, -1)
+		return nil
+	}
+	fl := f.aim(s, latest)
+	if fl != nil {
+		f.loop.Send(&fl.x)
+	}
+	return fl
+}
+
+// aim makes a shot ready to be sent; nil: it could not be, and is missed.
+func (f *fast) aim(s scenarios.Shot, latest int64) *flight {
+	p, err := f.dress(s)
+	if err != nil {
+		f.run.miss(s, err.Error())
+		return nil
+	}
+	var fl *flight
+	if n := len(f.spare); n > 0 {
+		fl, f.spare = f.spare[n-1], f.spare[:n-1]
+	} else {
+		fl = &flight{}
+	}
+	fl.shot = s
+	fl.x = wire.Exchange{Request: p.bytes, Place: f.place(s), Head: p.head, Latest: latest, Of: fl}
+	return fl
+}
+
+// Headed takes in what an answer says.
+func (f *fast) Headed(x *wire.Exchange, h *wire.Head) {
+	fl := x.Of.(*flight)
+	fl.said, fl.date = f.read.read(h)
+}
+
+// Ended puts a request on record, and does what follows from its answer.
+func (f *fast) Ended(x *wire.Exchange) {
+	fl := x.Of.(*flight)
+	if x.Unsent {
+		why := ""
+		if f.run.ctx.Err() == nil {
+			why = x.Err.Error()
+		}
+		f.run.miss(fl.shot, why)
+		f.heard(fl, nil)
+		f.recycle(fl)
+		return
+	}
+	f.block = append(f.block, f.hit(fl))
+	h := &f.block[len(f.block)-1]
+	f.run.count(h)
+	if h.Outcome == results.Limited {
+		f.comeBack(fl.shot, h)
+	}
+	f.heard(fl, h)
+	f.recycle(fl)
+}
+
+// hit is what is on record of a request.
+func (f *fast) hit(fl *flight) results.Hit {
+	x, s := &fl.x, &fl.shot
+	h := results.Hit{Seq: s.Seq, Phase: s.Phase, Conn: x.Conn, Key: f.run.plan.Keys[s.Key], Peer: x.Peer, Cost: s.Cost,
+		Planned: s.At, Sent: x.Sent, First: x.First, Done: x.Done, Fresh: x.Fresh, Obeyed: fl.obeyed}
+	if fl.said != nil {
+		h.Status, h.Outcome, h.RetryAfter, h.Headers, h.Date = fl.said.status, fl.said.outcome, fl.said.retryAfter, fl.said.headers, fl.date
+	}
+	switch {
+	case x.Err != nil && x.First != wire.Never:
+		h.Err = "reading the body: " + x.Err.Error()
+	case x.Err != nil:
+		h.Err = x.Err.Error()
+	}
+	return h
+}
+
+func (f *fast) recycle(fl *flight) {
+	*fl = flight{}
+	f.spare = append(f.spare, fl)
+}
+
+// hand gives the recorder what has ended. No later hit was sent before low.
+func (f *fast) hand(now, low int64) {
+	f.handed = now
+	n := len(f.block)
+	f.run.rec.hand(f.block, low)
+	if n > 0 { // it is the recorder's now; the next one will be about as long
+		f.block = make([]results.Hit, 0, min(n+n/4+16, blockSize))
+	}
+}
+
+// comeBack sends a refused request again, if its client is one that does, when it does so.
+func (f *fast) comeBack(s scenarios.Shot, refused *results.Hit) {
+	r := f.run
+	r.quit.after(s)
+	if s.Retry == scenarios.RetryNone || f.stopped {
+		return
+	}
+	asks := refused.Asks()
+	again, full, ok := s.Again(refused.First, asks.Wait, asks.Readable(), r.slack)
+	if !ok {
+		return
+	}
+	obeyed := int64(0)
+	if full {
+		again.At += int64(r.tick)
+		obeyed = refused.Seq
+	}
+	again.Seq = r.seq.Add(1)
+	r.planned(s.Phase, 1)
+	f.at(again.At, func() {
+		if fl := f.aim(again, 0); fl != nil {
+			fl.obeyed = obeyed
+			f.loop.Send(&fl.x)
+		}
+	}, func() { r.miss(again, "") })
+}
+
+// stop skips what is not to be fired any more, and gives up in the end what is in flight.
+func (f *fast) stop() {
+	if !f.stopped {
+		f.stopped = true
+		for ; f.done < len(f.beats); f.done++ {
+			f.skip(&f.beats[f.done])
+		}
+		for len(f.later) > 0 {
+			if m := heap.Pop(&f.later).(*moment); m.skip != nil {
+				m.skip()
+			}
+		}
+	}
+	if f.run.requests.Err() != nil {
+		f.loop.GiveAllUp()
+	}
+}
+
+// skip counts a beat that is no longer to be fired.
+func (f *fast) skip(b *beat) {
+	switch {
+	case b.ready, b.attack != nil: // an attack that does not begin has planned nothing
+	case b.crew != nil && b.crew.mustered && b.shots[0].Held:
+		f.disband(b.crew)
+	default:
+		for _, s := range b.shots {
+			f.run.miss(s, "")
+		}
+	}
+}
+
+// moment is something that is to be done later.
+type moment struct {
+	at   int64
+	do   func()
+	skip func() // instead, where firing has ended; nil: nothing
+}
+
+func (f *fast) at(at int64, do, skip func()) {
+	heap.Push(&f.later, &moment{at, do, skip})
+}
+
+// moments is a heap of them by time.
+type moments []*moment
+
+func (m moments) Len() int           { return len(m) }
+func (m moments) Less(i, j int) bool { return m[i].at < m[j].at }
+func (m moments) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
+func (m *moments) Push(x any)        { *m = append(*m, x.(*moment)) }
+
+func (m *moments) Pop() any {
+	old := *m
+	last := old[len(old)-1]
+	old[len(old)-1] = nil
+	*m = old[:len(old)-1]
+	return last
+}

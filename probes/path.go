@@ -1,0 +1,78 @@
+package probes
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+
+	"github.com/ratehammer/ratehammer/probes/wire"
+)
+
+// Path is how requests travel.
+type Path uint8
+
+// The paths.
+const (
+	PathBest     Path = iota // the fast one wherever it can be taken
+	PathFast                 // the one of probes/wire: HTTP/1.1 over plain TCP, in a loop of our own
+	PathFull                 // net/http, which speaks TLS and HTTP/2 as well
+	PathPortable             // the fast one in the form that all systems have, for comparison
+)
+
+var pathNames = []string{"best", "fast", "full", "portable"}
+
+func (p Path) String() string { return pathNames[p] }
+
+// ParsePath reads what String prints.
+func ParsePath(s string) (Path, error) {
+	for i, name := range pathNames {
+		if s == name {
+			return Path(i), nil
+		}
+	}
+	return PathBest, fmt.Errorf("%q is no path: fast is HTTP/1.1 over plain TCP in a loop of our own, full is net/http, best chooses", s)
+}
+
+// fast reports whether the fast path is taken. It has no TLS, and a server behind TLS may
+// speak HTTP/2.
+func (g *Gun) fast() bool { return g.target.Path != PathFull && g.url.Scheme == "http" }
+
+// path is the one that a run took, for people.
+func (r *run) path() string {
+	if r.fast != nil {
+		return "fast (" + r.fast.loop.Name() + ")"
+	}
+	return "full (net/http)"
+}
+
+// take sets up the path that the run takes.
+func (r *run) take() error {
+	if r.fast != nil || !r.gun.fast() {
+		return nil
+	}
+	f := &fast{run: r, read: newReadings(r.gun), grounds: map[*chute]*ground{}, prepared: map[preparedFor]*prepared{}}
+	var err error
+	f.loop, err = wire.New(wire.Options{
+		Now: r.clk.now, To: r.gun.to.endpoint(r.gun.url), Number: func() int32 { return r.gun.ids.Add(1) },
+		Timeout: r.gun.target.Timeout, Portable: r.gun.target.Path == PathPortable,
+	})
+	if err != nil {
+		return err
+	}
+	r.fast = f
+	return nil
+}
+
+// endpoint gives where the next connection goes.
+func (a *addresses) endpoint(u *url.URL) func() netip.AddrPort {
+	port, _ := strconv.ParseUint(portOf(u.Scheme, u.Port()), 10, 16) // 0, which nothing listens at, where it is none
+	return func() netip.AddrPort { return netip.AddrPortFrom(a.next(), uint16(port)) }
+}
+
+// leave frees what the path holds.
+func (r *run) leave() {
+	if r.fast != nil {
+		r.fast.loop.Close()
+	}
+}
