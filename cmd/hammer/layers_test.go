@@ -22,10 +22,12 @@ var mayImport = map[string][]string{
 	"results/report":      {"results"},
 	"results/fields":      {"results"},
 	"probes":              {"scenarios", "results", "results/fields"},
+	"probes/action":       {"scenarios", "probes/action/vdso"},
+	"probes/action/vdso":  {},
 	"assertions":          {"scenarios", "results", "results/fields"},
 	"assertions/verify":   {"scenarios", "scenarios/library", "probes", "assertions", "results", "results/report"}, // the end of the flow, as cmd is
 	"internal/lab":        {},
-	"cmd/hammer":          {"scenarios", "scenarios/...", "results", "results/...", "probes", "assertions", "cmd/hammer/score", "cmd/target/..."},
+	"cmd/hammer":          {"scenarios", "scenarios/...", "results", "results/...", "probes", "probes/action", "assertions", "cmd/hammer/score", "cmd/target/..."},
 	"cmd/hammer/score":    {"scenarios", "scenarios/library", "results", "probes", "assertions", "cmd/target/..."},
 	"cmd/target":          {"scenarios", "scenarios/document", "cmd/target/..."},
 	"cmd/target/mode":     {"scenarios", "scenarios/document"},
