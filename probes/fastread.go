@@ -73,7 +73,7 @@ func (r *readings) read(h *wire.Head) (*reading, string) {
 // matters reports whether lines of this name are on record or decide what an answer means.
 func (r *readings) matters(name string) bool {
 	canonical := http.CanonicalHeaderKey(name)
-	matters := canonical != "Date" && speaksOfLimits(canonical) || r.named[canonical]
+	matters := canonical != "Date" && results.SpeaksOfLimits(canonical) || r.named[canonical]
 	if len(r.names) >= mostKnown {
 		clear(r.names)
 	}

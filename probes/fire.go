@@ -84,10 +84,13 @@ func (g *Gun) FireOn(ctx context.Context, plan scenarios.Plan, slack scenarios.S
 	var watched sync.WaitGroup
 	watched.Go(func() { watch(watching, r.clk, r.rec) })
 
+	settled := r.act(stop)
 	r.pace()
 	r.flying.Wait()
 	stopped := ""
-	if ctx.Err() != nil {
+	if acted := settled(); acted != nil {
+		stopped = acted.Error()
+	} else if ctx.Err() != nil {
 		stopped = "interrupted"
 	}
 	var err error

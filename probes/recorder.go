@@ -90,6 +90,22 @@ func (r *recorder) hand(hits []results.Hit, low int64) {
 	}
 }
 
+// drop lets go of a ticket for which nothing is recorded any more.
+func (r *recorder) drop(t *ticket) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.ended = true
+}
+
+// endMark records what a mark tells that took its time, since the ticket.
+func (r *recorder) endMark(t *ticket, m results.Mark) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.ended = true
+	m.At = t.at
+	r.block.Marks = append(r.block.Marks, m)
+}
+
 func (r *recorder) mark(m results.Mark) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

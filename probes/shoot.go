@@ -136,14 +136,16 @@ func (r *run) comeBack(s scenarios.Shot, refused *results.Hit) {
 
 // sleepUntil waits without hurry, and is false when the run was over first. Who
 // obeys may come late, never early.
-func (r *run) sleepUntil(at int64) bool {
+func (r *run) sleepUntil(at int64) bool { return sleepTill(r.ctx, r.clk, at) }
+
+func sleepTill(ctx context.Context, clk clock, at int64) bool {
 	for {
-		left := time.Duration(at - r.clk.now())
+		left := time.Duration(at - clk.now())
 		if left <= 0 {
 			return true
 		}
 		select {
-		case <-r.ctx.Done():
+		case <-ctx.Done():
 			return false
 		case <-time.After(left):
 		}

@@ -39,6 +39,7 @@ type Gun struct {
 	to     *addresses
 	ids    atomic.Int32
 	cancel context.CancelFunc
+	actor  Actor // does what plans say is done to the server; nil: nobody
 
 	chutes []*chute // one for each source address, the system's choice first; of the goroutine that sets up a run
 

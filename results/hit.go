@@ -102,6 +102,9 @@ const (
 	MarkMiss  MarkKind = "missed"    // a shot was not sent in time; Seq is its place in the plan
 	MarkStop  MarkKind = "stopped"   // firing ended before the plan did; Text says why
 	MarkLost  MarkKind = "lost"      // requests that were sent from At on and had ended by To may be missing from the record
+	MarkClock MarkKind = "clock"     // the server's wall clock, or its store's, was moved on purpose, by Size where it was a step
+	MarkFault MarkKind = "fault"     // something else was done to the server or its store on purpose
+	MarkUndo  MarkKind = "undone"    // what was done was taken back, as Text says
 )
 
 // Mark is an event on the run's clock that is not a request.
@@ -112,6 +115,8 @@ type Mark struct {
 	Size int64    `json:"size_ns,omitempty"` // nanoseconds; 0: does not apply
 	Seq  int64    `json:"seq,omitempty"`     // of the shot it belongs to; 0: none
 	Text string   `json:"text,omitempty"`    // for people
+	Act  string   `json:"act,omitempty"`     // of a clock or a fault: what was done, as scenarios.Act names it
+	Free string   `json:"free,omitempty"`    // of a fault: what may be another behind it, as scenarios.Expect names it; empty: nothing
 }
 
 // Tears reports whether the client's clock did not show all the time that

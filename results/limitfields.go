@@ -11,7 +11,7 @@ import (
 func LimitFields(header http.Header) (retryAfter, date, lines string) {
 	var all []string
 	for name, values := range header {
-		if name == "Retry-After" || !speaksOfLimits(name) {
+		if name == "Retry-After" || !SpeaksOfLimits(name) {
 			continue
 		}
 		for _, v := range values {
@@ -22,7 +22,8 @@ func LimitFields(header http.Header) (retryAfter, date, lines string) {
 	return strings.Join(header["Retry-After"], ", "), header.Get("Date"), strings.Join(all, "\n")
 }
 
-func speaksOfLimits(name string) bool {
+// SpeaksOfLimits reports whether a header field of this name may speak of limits.
+func SpeaksOfLimits(name string) bool {
 	n := strings.ToLower(name)
 	for _, part := range []string{"ratelimit", "rate-limit", "retry", "quota", "throttl", "call-limit", "cache-control"} {
 		if strings.Contains(n, part) {

@@ -49,7 +49,7 @@ func (s *Scenario) Asked() int {
 // FollowUps is the part of a plan that belongs to the phases from the n-th on.
 func (p Plan) FollowUps(n int) Plan {
 	later := p
-	later.Shots, later.Attacks = nil, nil
+	later.Shots, later.Attacks, later.Actions = nil, nil, nil
 	for _, s := range p.Shots {
 		if int(s.Phase) >= n {
 			later.Shots = append(later.Shots, s)

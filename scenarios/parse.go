@@ -30,6 +30,7 @@ func Parse(name string, src []byte, checks []string) (*Scenario, error) {
 		"limits":      func(v document.Value) { s.Limits = append(s.Limits, readLimits(v)...) },
 		"keys":        func(v document.Value) { s.Keys = readTexts(v) },
 		"phases":      func(v document.Value) { s.Phases = readPhases(v) },
+		"actions":     func(v document.Value) { s.Actions = readActions(v) },
 		"checks":      func(v document.Value) { s.Checks = readChecks(v, checks) },
 		"seed":        func(v document.Value) { s.Seed = uint64(v.Int(0, math.MaxInt64)) },
 		"resolution":  func(v document.Value) { s.Wanted = readPercent(v) },

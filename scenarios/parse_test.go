@@ -1,7 +1,9 @@
 package scenarios
 
 import (
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,4 +121,90 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("got %v and %v", s, err)
 		}
 	})
+}
+
+// What is done to the server is read, written back the same, and laid out in time.
+func TestActions(t *testing.T) {
+	const src = `limit: {burst: 1, rate: 1/s}
+phases: [{name: a, pace: 1/s, for: 60s}]
+actions:
+  - {at: 5s, clock: {step: -5s}, for: 600ms}
+  - {at: 6s, clock: {strobe: -1s, every: 250ms, times: 2}}
+  - {at: 8s, clock: freeze, on: store, for: 1s}
+  - {at: 10s, clock: {slew: 500ppm}}
+  - {at: 12s, process: pause, for: 1s, every: 20s, times: 9}
+  - {at: 14s, process: restart, expect: fresh}
+  - {at: 15s, store: {delay: 50ms}, for: 1s, expect: open}
+  - {at: 16s, run: [redis-cli, ping], undo: [redis-cli, pong], within: 5s}
+`
+	s, err := Parse("f.yaml", []byte(src), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse("f.yaml", s.YAML(), nil)
+	if err != nil || !reflect.DeepEqual(s.Actions, again.Actions) {
+		t.Errorf("got %v (%v), want %v", again.Actions, err, s.Actions)
+	}
+	p, err := s.Plan(Supply{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, a := range p.Actions {
+		got = append(got, fmt.Sprintf("%v %s %v", a.At, a.Act, a.By))
+	}
+	want := []string{"5s step -5s", "5.6s step 5s", "6.25s step -1s", "6.5s step 1s", "6.75s step -1s", "7s step 1s", "8s freeze 0s", "9s resume 0s", "10s slew 0s",
+		"12s pause 0s", "13s continue 0s", "14s restart 0s", "15s delay 50ms", "16s restore 0s", "16s run 0s", "32s pause 0s", "33s continue 0s", "52s pause 0s", "53s continue 0s"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if !strings.Contains(p.String(), "# at 5.000000000, the wall clock is stepped by -5s\n") {
+		t.Errorf("the plan does not show what is done: %s", p)
+	}
+}
+
+func TestWrongActions(t *testing.T) {
+	for action, want := range map[string]string{
+		"{at: 5s}":                                     "f.yaml:3:12: 0 of clock, process, store and run are given",
+		"{at: 5s, clock: {step: 0s}}":                  "moves nothing",
+		"{at: 5s, clock: {stpe: 1s}}":                  `unknown field "stpe"`,
+		"{at: 5s, clock: freze}":                       `did you mean "freeze"?`,
+		"{at: 5s, clock: {step: -1}}":                  "missing unit",
+		"{at: 5s, clock: {slew: fast}}":                "parts per million",
+		"{at: 5s, process: restart, for: 1s}":          "nothing undoes restart",
+		"{at: 5s, process: pause, for: 2s, every: 1s}": "done again before it is undone",
+		"{at: 5s, process: pause, times: 2}":           "add every: 30s",
+		"{at: 5s, store: cut, expect: nothing}":        "fresh, open or closed",
+		"{at: 5s, process: pause, on: redis}":          "write server, store, or the number",
+		"{at: 5s, run: []}":                            "a command has a program",
+		"{at: 50s, process: pause}":                    "action 1 at 50s is behind the last request, at 9s",
+	} {
+		s, err := Parse("f.yaml", []byte("limit: {burst: 1, rate: 1/s}\nphases: [{name: a, pace: 1/s, count: 10}]\nactions: [ "+action+"]\n"), nil)
+		if err == nil {
+			_, err = s.Plan(Supply{})
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want it to say %q", action, err, want)
+		}
+	}
+}
+
+func TestParseClock(t *testing.T) {
+	for text, want := range map[string]Action{
+		"step=-5s":               {Act: ClockStep, By: -5 * time.Second},
+		"step=-5s@2s":            {Act: ClockStep, By: -5 * time.Second, At: 2 * time.Second},
+		"slew=-500ppm":           {Act: ClockSlew, PPM: -500},
+		"freeze=2s":              {Act: ClockFreeze, For: 2 * time.Second},
+		"strobe=-1s/250ms":       {Act: ClockStrobe, By: -time.Second, Every: 250 * time.Millisecond},
+		"strobe=-1s/250ms@100ms": {Act: ClockStrobe, By: -time.Second, Every: 250 * time.Millisecond, At: 100 * time.Millisecond},
+	} {
+		if got, err := ParseClock(text); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v (%v), want %+v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "step", "step=5", "jump=5s", "strobe=1s"} {
+		if _, err := ParseClock(text); err == nil || !strings.Contains(err.Error(), "write step=-5s") {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
 }

@@ -21,6 +21,7 @@ type Plan struct {
 	// beginnings. Their requests are numbered behind the shots.
 	Attacks []Attack
 	Waits   []Wait        // silences in which buckets fill
+	Actions []Action      // what is done to the server, in the order of their moments
 	Length  time.Duration // after which no shot is due and every attack is over
 }
 
@@ -104,7 +105,11 @@ func (s *Scenario) Plan(supply Supply) (Plan, error) {
 			return Plan{}, fmt.Errorf("phase %q: %w", s.Phases[i].Name, err)
 		}
 	}
-	return p.finish(), nil
+	plan := p.finish()
+	if err := late(s.Actions, plan.Length); err != nil {
+		return Plan{}, err
+	}
+	return plan, nil
 }
 
 type planner struct {
@@ -301,5 +306,6 @@ func (p *planner) finish() Plan {
 	}
 	slices.SortStableFunc(p.plan.Attacks, func(a, b Attack) int { return cmp.Compare(a.At, b.At) })
 	p.plan.Length = time.Duration(p.end)
+	p.plan.Actions = slices.DeleteFunc(timeline(p.scenario.Actions), func(a Action) bool { return a.At > p.plan.Length })
 	return p.plan
 }

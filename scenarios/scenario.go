@@ -14,6 +14,7 @@ type Scenario struct {
 	Limits  []Limit       // all of them hold; at least one
 	Keys    []string      // values of the key that the server knows; empty: fresh ones are invented
 	Phases  []Phase       // at least one
+	Actions []Action      // what is done to the server meanwhile; empty: nothing
 	Checks  []string      // ids of the assertions that count, or their first parts, such as retry-after; empty: all
 	Seed    uint64        // of everything random in the plan
 	Wanted  int64         // error in the rate that must be seen for a 'kept', in parts per million; 0: any
@@ -100,6 +101,11 @@ func (s *Scenario) Check() error {
 			if _, err := s.attacked(); err != nil {
 				fail("phase %q: %w", s.Phases[i].Name, err)
 			}
+		}
+	}
+	for i, a := range s.Actions {
+		if err := a.check(); err != nil {
+			fail("action %d: %w", i+1, err)
 		}
 	}
 	return errors.Join(errs...)

@@ -23,6 +23,12 @@ func (s *Scenario) YAML() []byte {
 	for _, p := range s.Phases {
 		w.line("  - %s", p.flow())
 	}
+	if len(s.Actions) > 0 {
+		w.line("actions:")
+	}
+	for _, a := range s.Actions {
+		w.line("  - %s", a.flow())
+	}
 	if len(s.Checks) > 0 {
 		w.line("checks: [%s]", strings.Join(s.Checks, ", "))
 	}
@@ -183,6 +189,9 @@ func (p Plan) String() string {
 	}
 	for _, a := range p.Attacks {
 		fmt.Fprintf(&w, "# from %.9f, %s on %s: %v\n", float64(a.At)/1e9, p.Phases[a.Phase], p.Keys[a.Key], a)
+	}
+	for _, a := range p.Actions {
+		fmt.Fprintf(&w, "# at %.9f, %v\n", a.At.Seconds(), a)
 	}
 	for _, s := range p.Shots {
 		fmt.Fprintf(&w, "%d\t%.9f\t%s\t%s", s.Seq, float64(s.At)/1e9, p.Phases[s.Phase], p.Keys[s.Key])

@@ -130,6 +130,12 @@ func (v Value) List() []Value {
 	return items
 }
 
+// IsText reports whether the value is a single one that Text reads.
+func (v Value) IsText() bool {
+	_, ok := v.scalar()
+	return ok
+}
+
 // IsList reports whether the value is a list.
 func (v Value) IsList() bool {
 	_, ok := v.node.(*ast.SequenceNode)

@@ -1,0 +1,90 @@
+package probes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// Actor does to the server what a plan says is done to it.
+type Actor interface {
+	// Do does it, and returns when it has taken effect. The error says why it has not.
+	Do(context.Context, scenarios.Action) error
+	// Undo takes back all that was done and still lasts, and says what that was.
+	Undo() (what []string, err error)
+}
+
+// ActBy says who does what plans say is done to the server. It is called before
+// firing; without it such a plan is an error.
+func (g *Gun) ActBy(a Actor) { g.actor = a }
+
+// act begins to do what the plan says, each thing at its moment and one after the
+// other. What it gives is called when all was fired: it takes back what still
+// lasts, and gives the error that ended the run.
+func (r *run) act(stop context.CancelCauseFunc) (settled func() error) {
+	actor := r.gun.actor
+	switch {
+	case actor == nil && len(r.plan.Actions) > 0:
+		err := fmt.Errorf("the plan says what is done to the server, and nobody is there to do it")
+		stop(err)
+		return func() error { return err }
+	case actor == nil:
+		return func() error { return nil }
+	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	done := make(chan error, 1)
+	go func() {
+		err := r.actAll(ctx, actor)
+		if err != nil {
+			stop(err)
+		}
+		done <- err
+	}()
+	return func() error {
+		cancel()
+		err := <-done
+		return r.undo(actor, err)
+	}
+}
+
+func (r *run) actAll(ctx context.Context, actor Actor) error {
+	for _, a := range r.plan.Actions {
+		if !sleepTill(ctx, r.clk, int64(a.At)) {
+			return nil
+		}
+		t := r.rec.begin()
+		m := results.Mark{Kind: results.MarkFault, Text: a.String(), Act: string(a.Act), Free: string(a.Expect)}
+		if a.OfClock() {
+			m.Kind = results.MarkClock
+		}
+		if a.Act == scenarios.ClockStep {
+			m.Size = int64(a.By)
+		}
+		err := actor.Do(ctx, a)
+		m.To = r.clk.now()
+		if err != nil && ctx.Err() == nil {
+			m.Text += ", which failed: " + err.Error()
+			r.rec.endMark(t, m)
+			return fmt.Errorf("at %v %s: %w", a.At, a, err)
+		}
+		r.rec.endMark(t, m)
+	}
+	return nil
+}
+
+// undo takes back what lasts. What cannot be taken back is worse than what ended the run.
+func (r *run) undo(actor Actor, err error) error {
+	t := r.rec.begin()
+	what, failed := actor.Undo()
+	to := r.clk.now()
+	for _, w := range what {
+		r.rec.endMark(t, results.Mark{To: to, Kind: results.MarkUndo, Text: w})
+	}
+	r.rec.drop(t)
+	if failed != nil {
+		return fmt.Errorf("taking back what was done: %w", failed)
+	}
+	return err
+}

@@ -1,0 +1,61 @@
+package action
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// commands runs programs, and those that undo what they did.
+type commands struct {
+	undos []scenarios.Action
+}
+
+func (c *commands) do(ctx context.Context, a scenarios.Action) error {
+	if len(a.Undo) > 0 { // before it has done anything
+		c.undos = append(c.undos, a)
+	}
+	if err := runCommand(ctx, a.Run, a); err != nil {
+		return err
+	}
+	c.undos = slices.DeleteFunc(c.undos, func(u scenarios.Action) bool { return slices.Equal(u.Undo, a.Run) })
+	return nil
+}
+
+// runCommand runs a program until it ends, or its time is over.
+func runCommand(ctx context.Context, words []string, a scenarios.Action) error {
+	within := cmp.Or(a.Within, scenarios.DefaultWithin)
+	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("it had not ended after %v", within))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	ofItsOwn(cmd)
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(words, " "), err, firstLine(output.Bytes()))
+	}
+	return nil
+}
+
+func (c *commands) undo() (what []string, err error) {
+	for _, a := range slices.Backward(c.undos) {
+		e := runCommand(context.Background(), a.Undo, a)
+		if e == nil {
+			what = append(what, "ran "+strings.Join(a.Undo, " "))
+		}
+		err = errors.Join(err, e)
+	}
+	c.undos = nil
+	return what, err
+}

@@ -1,0 +1,94 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// program is the server, where it is ours.
+type program struct {
+	words []string
+	log   string // file that its output goes to
+	faked *faketime
+	cmd   *exec.Cmd
+	ended chan struct{}
+}
+
+// startProgram starts the server that the tools name.
+func startProgram(t Tools) (*program, error) {
+	p := &program{words: t.Program, log: t.Dir + "/server.log"}
+	if t.Faketime {
+		var err error
+		if p.faked, err = newFaketime(t.Program[0], t.Dir); err != nil {
+			return nil, err
+		}
+	}
+	return p, p.start()
+}
+
+func (p *program) start() error {
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	p.cmd = exec.Command(p.words[0], p.words[1:]...)
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.Env = os.Environ()
+	if p.faked != nil {
+		p.cmd.Env = append(p.cmd.Env, p.faked.environment()...)
+	}
+	ofItsOwn(p.cmd)
+	if err := p.cmd.Start(); err != nil {
+		return fmt.Errorf("starting the server: %w", err)
+	}
+	ended := make(chan struct{})
+	p.ended = ended
+	go func() {
+		_ = p.cmd.Wait() // how it ended is seen from outside
+		close(ended)
+	}()
+	return nil
+}
+
+func (p *program) pids() []int { return []int{p.cmd.Process.Pid} }
+
+// dead is an error where it has ended by itself, with what it said last.
+func (p *program) dead() error {
+	select {
+	case <-p.ended:
+		said, _ := os.ReadFile(p.log)
+		lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+		return fmt.Errorf("the server ended: %s", lines[len(lines)-1])
+	default:
+		return nil
+	}
+}
+
+// stop ends it, gently for three seconds.
+func (p *program) stop() {
+	pid := p.cmd.Process.Pid
+	if err := signal(pid, "continue"); err == nil {
+		_ = signal(pid, "stop")
+		select {
+		case <-p.ended:
+			return
+		case <-time.After(3 * time.Second):
+		}
+	}
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+}
+
+func (p *program) restart(ctx context.Context) error {
+	p.stop()
+	if ctx.Err() != nil {
+		return errors.New("the run was over")
+	}
+	return p.start()
+}

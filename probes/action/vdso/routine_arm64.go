@@ -1,0 +1,8 @@
+package vdso
+
+import _ "embed"
+
+// routine is arm64.S, assembled.
+//
+//go:embed arm64.bin
+var routine []byte
