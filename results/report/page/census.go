@@ -16,8 +16,8 @@ type census struct {
 }
 
 type tally struct {
-	n     [4]int64 // requests by outcome
-	first int64    // when the first was sent
+	n           [4]int64 // requests by outcome
+	first, last int64    // when the first and the last were sent
 }
 
 func (c *census) block(b results.Block) {
@@ -42,7 +42,7 @@ func (c *census) block(b results.Block) {
 			c.keys[h.Key] = t
 		}
 		t.n[h.Outcome&3]++
-		t.first = min(t.first, h.Sent)
+		t.first, t.last = min(t.first, h.Sent), max(t.last, h.Sent)
 	}
 }
 

@@ -63,6 +63,9 @@ func (f *filling) hit(h *results.Hit) {
 	d.Planned[d.column(h.Planned)]++
 	d.Late[column] = max(d.Late[column], h.Sent-h.Planned)
 	f.waits.hit(h)
+	for _, c := range d.Curves {
+		c.hit(h)
+	}
 	if f.kept.wants(h) {
 		d.Requests = append(d.Requests, f.request(at, h))
 	}
@@ -104,6 +107,9 @@ func (f *filling) finish() {
 		}
 	}
 	slices.SortFunc(f.data.Requests, func(a, b []int64) int { return cmp.Or(cmp.Compare(a[2], b[2]), cmp.Compare(a[1], b[1])) })
+	for _, c := range f.data.Curves {
+		c.finish()
+	}
 	f.data.Waits = f.waits.points()
 }
 

@@ -24,7 +24,6 @@ type data struct {
 	Columns  int         `json:"columns"`
 	Hits     int64       `json:"hits"`
 	Exact    bool        `json:"exact"` // every request is here
-	Slack    int64       `json:"slack"` // as Source has it
 	Phases   []string    `json:"phases"`
 	Lanes    []lane      `json:"lanes"` // the most interesting first
 	Keys     int         `json:"keys"`  // in the record, at least
@@ -32,7 +31,7 @@ type data struct {
 	Texts    []string    `json:"texts"` // that requests refer to by number
 	Marks    []mark      `json:"marks"`
 	Findings []finding   `json:"findings"`
-	Curves   []curve     `json:"curves"`
+	Curves   []*curve    `json:"curves"`
 	Waits    [][]int64   `json:"waits"` // see waits.points
 	Planned  []int64     `json:"planned"`
 	Sent     []int64     `json:"sent"`
@@ -81,17 +80,17 @@ type causeMark struct {
 func gather(s Source) data {
 	c := census{keys: map[string]*tally{}}
 	s.Record(c.block)
-	d := &data{End: max(c.end, 1), Hits: c.hits, Exact: c.hits <= mostExact, Slack: s.Slack, Phases: s.Phases, Keys: len(c.keys), Latency: s.Latency, Shares: s.Shares, Columns: columns,
+	d := &data{End: max(c.end, 1), Hits: c.hits, Exact: c.hits <= mostExact, Phases: s.Phases, Keys: len(c.keys), Latency: s.Latency, Shares: s.Shares, Columns: columns,
 		Requests: [][]int64{}, Marks: []mark{}, Findings: []finding{}}
 	d.Width = (d.End + columns) / columns
 	chosen := c.choose(s.Report.Findings)
 	d.lanes(c, chosen)
 	d.findings(s.Report.Findings, chosen)
 	d.causes(s.Report.Causes)
+	d.choose(s, c)
 	f := newFilling(d, chosen)
 	s.Record(f.block)
 	f.finish()
-	d.curves(s)
 	return *d
 }
 

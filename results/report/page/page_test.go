@@ -173,6 +173,27 @@ func TestPageStaysSmall(t *testing.T) {
 	t.Logf("%d requests: %d bytes", n, len(text))
 }
 
+// What is drawn against the promise counts as the finding does, in a window of
+// however many requests.
+func TestCurveCounts(t *testing.T) {
+	s := burst(50_000)
+	s.Report.Findings = append(s.Report.Findings, results.Finding{Check: "bound.upper", Status: results.Broken, Limit: "limit", FromNS: 500e6, ToNS: 40_000e6})
+	d := gather(s)
+	if len(d.Curves) != 2 {
+		t.Fatalf("got %d curves, want one for each finding about a window", len(d.Curves))
+	}
+	// On all keys: the eleven, and every fourth of those that were answered by 40 s:
+	// i with 600 + i + 2 <= 40000 is 0 to 39398, and i%4 = 1 is 9850 of them.
+	for i, want := range []int64{11, 11 + 9850} {
+		if got := d.Curves[i].Got; got != want {
+			t.Errorf("curve %d: got %d, want %d", i, got, want)
+		}
+		if n := len(d.Curves[i].Admitted); n == 0 || n > curveSteps+1 {
+			t.Errorf("curve %d: got %d steps", i, n)
+		}
+	}
+}
+
 // What Retry-After said stands beside what was seen.
 func TestWaits(t *testing.T) {
 	w := newWaits(nil)

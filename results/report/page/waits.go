@@ -11,8 +11,8 @@ import (
 type waits struct {
 	pending map[string][]*wait
 	named   map[int64]bool // requests that findings are about
-	proven  []wait // of those
-	done    []wait // of the others
+	proven  []wait         // of those
+	done    []wait         // of the others
 }
 
 // wait is one refusal's.

@@ -105,7 +105,8 @@ const drawLabel = (g, row, top, lit) => {
   g.fillText(fitted(g, row.rest ? row.rest.toLocaleString('en') + ' other keys' : row.name, room), 10, top + 16);
   g.font = font;
   g.fillStyle = colour('soft');
-  const words = gutter() > 120 ? `${row.n[1].toLocaleString('en')} admitted, ${row.n[2].toLocaleString('en')} limited` : `${row.n[1]} / ${row.n[2]}`;
+  const full = `${row.n[1].toLocaleString('en')} admitted, ${row.n[2].toLocaleString('en')} limited`;
+  const words = g.measureText(full).width <= room ? full : `${row.n[1].toLocaleString('en')} / ${row.n[2].toLocaleString('en')}`;
   g.fillText(fitted(g, words, room), 10, top + 32);
 };
 
