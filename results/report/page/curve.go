@@ -21,6 +21,7 @@ type curve struct {
 	Admitted [][]int64 `json:"admitted"`
 	Limited  []int64   `json:"limited"`
 	Got      int64     `json:"got"` // tokens by To
+	Due      float64   `json:"due"` // what is allowed by To: as the finding says, with what is granted
 
 	limit  string
 	key    string // empty: all of them
@@ -72,6 +73,10 @@ func (d *data) add(s Source, c *curve) {
 		c.Allowed = append(c.Allowed, math.Round(n*1000)/1000)
 	}
 	c.tokens, c.doors = newSums(c.From, c.end()), newSums(c.From, c.end())
+	c.Due, _ = s.Allowed(c.limit, c.To-c.From)
+	if c.Finding >= 0 && !c.Least {
+		c.Due = s.Report.Findings[d.Findings[c.Finding].Index].Allowed
+	}
 	d.Curves = append(d.Curves, c)
 }
 
