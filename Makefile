@@ -24,6 +24,8 @@ tools:
 	  command -v node >/dev/null || missing="$$missing nodejs"; \
 	  command -v redis-server >/dev/null || missing="$$missing redis-server"; \
 	  command -v curl >/dev/null || missing="$$missing curl"; \
+	  command -v chromium-headless-shell >/dev/null || missing="$$missing chromium-headless-shell"; \
+	  command -v xmllint >/dev/null || missing="$$missing libxml2-utils"; \
 	  if [ -n "$$missing" ]; then \
 	    echo "installing$$missing"; \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \

@@ -41,6 +41,7 @@ func (s *session) answer(j *judgement, v *results.Verdict, run *results.Run, int
 		return err
 	}
 	r := j.reportOf(*v, *run, blocks(saved.Blocks()))
+	r.Started = s.manifest.Started
 	r.Server, r.Notes = s.server, append(s.notes, sightNotes(*v)...)
 	if s.supply.fresh {
 		r.Keys = keyText(s.scenario, s.nonce)
@@ -56,18 +57,19 @@ func (s *session) answer(j *judgement, v *results.Verdict, run *results.Run, int
 	if err := j.latency.Save(s.folder); err != nil {
 		return err
 	}
-	return s.console.print(r, s.saving)
+	return s.console.print(shown{report: r, look: j.look, record: blocks(saved.Blocks())}, s.saving)
 }
 
-// print writes a report in the form that was asked for, and ends with its exit code.
-func (c *console) print(r *report.Report, as saving) error {
-	var err error
+// print writes a report in the forms that were asked for, and ends with its exit code.
+func (c *console) print(s shown, as saving) error {
+	format, r := formatText, s.report
 	if c.json {
-		err = report.JSON(c.out, r)
-	} else {
-		err = report.Text(c.out, r, c.style(as.quiet))
+		format = formatJSON
 	}
-	if err != nil {
+	if err := s.render(c.out, format, c.style(as.quiet)); err != nil {
+		return err
+	}
+	if err := s.save(c, as.reports); err != nil {
 		return err
 	}
 	if r.Status == results.Inconclusive && as.acceptInconclusive {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -71,7 +72,14 @@ func (s *saving) addVerdictFlags(f *pflag.FlagSet) {
 	f.BoolVar(&s.strict, "strict", false, "advice of a specification counts as a promise")
 	f.BoolVar(&s.acceptInconclusive, "accept-inconclusive", false, "exit 0 when inconclusive")
 	f.BoolVar(&s.undiagnosed, "no-diagnose", false, "leave out what a breach probably comes from, and fire nothing to find out")
+	f.StringArrayVar(&s.report, "report", nil, "write the report to a file too, FORMAT=FILE with "+strings.Join(formats(), ", ")+"; may be repeated, or several with commas")
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "print only what is broken")
+}
+
+// readReports reads --report, before anything is fired.
+func (s *saving) readReports(c *console) (err error) {
+	s.reports, err = parseReports(s.report, c.json)
+	return err
 }
 
 func atMostOne(what string) cobra.PositionalArgs {
@@ -89,7 +97,8 @@ func (o *check) run(ctx context.Context, c *console, args []string) error {
 	guard, err3 := o.aiming.guard()
 	given, err4 := o.aiming.keys()
 	err5 := o.contradictions(args)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	err6 := o.saving.readReports(c)
+	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		return err
 	}
 	s := &session{console: c, saving: o.saving, nonce: newNonce(), most: o.aiming.maxRequests}

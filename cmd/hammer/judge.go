@@ -22,6 +22,7 @@ type judgeFlags struct {
 	promise promise
 	saving  saving
 	source  source
+	asFired bool // the record's own promise stands, and promise is not looked at
 }
 
 func newJudge(c *console) *cobra.Command {
@@ -68,38 +69,52 @@ func (o *judgeFlags) run(c *console, name string) error {
 	if err != nil {
 		return &probes.Hinted{Err: err, Hint: "give the folder of a run; hammer check prints it behind 'record:'"}
 	}
-	if !info.IsDir() {
-		return o.file(c, name)
+	if err := o.saving.readReports(c); err != nil {
+		return err
 	}
-	saved, err := store.Open(name)
+	judge := o.folder
+	if !info.IsDir() {
+		judge = o.file
+	}
+	s, err := judge(name)
 	if err != nil {
 		return err
 	}
-	return o.saved(c, name, saved)
+	return c.print(s, o.saving)
+}
+
+// folder judges the record in a run's folder.
+func (o *judgeFlags) folder(name string) (out shown, err error) {
+	saved, err := store.Open(name)
+	if err != nil {
+		return out, err
+	}
+	return o.saved(name, saved)
 }
 
 // saved judges a run of hammer.
-func (o *judgeFlags) saved(c *console, name string, saved *store.Run) error {
+func (o *judgeFlags) saved(name string, saved *store.Run) (out shown, err error) {
 	m := saved.Manifest
 	s, err := scenarios.Parse(name+"/manifest.json, scenario", []byte(m.Scenario), assertions.IDs())
 	if err != nil {
-		return err
+		return out, err
 	}
 	if err := o.override(s); err != nil {
-		return err
+		return out, err
 	}
 	j, err := newJudgement(s, judging{fresh: m.Nonce != "", tick: time.Duration(m.TickNS), strict: o.saving.strict, undiagnosed: o.saving.undiagnosed})
 	if err != nil {
-		return err
+		return out, err
 	}
 	holes := blocks(saved.Blocks()).all(j.block)
 	run := j.account(m)
 	r := j.reportOf(j.conclude(&run), run, blocks(saved.Blocks()))
+	r.Started = m.Started
 	r.Target, r.Server, r.Keys = m.URL, m.Server, keyText(s, m.Nonce)
 	r.Notes = append(append(m.Notes, holes...), sightNotes(results.Verdict{Status: r.Status, Resolutions: r.Resolutions})...)
 	recheck(r, name)
 	r.ExitCode = exitCode(r.Status, o.saving.acceptInconclusive)
-	return c.print(r, o.saving)
+	return shown{report: r, look: j.look, record: blocks(saved.Blocks())}, nil
 }
 
 // account is what the run said of itself, or what the record says where it
@@ -122,6 +137,9 @@ func (j *judgement) account(m store.Manifest) results.Run {
 
 // override puts another promise in place of the scenario's, where one is given.
 func (o *judgeFlags) override(s *scenarios.Scenario) error {
+	if o.asFired {
+		return nil
+	}
 	l, wanted, err := o.promise.template()
 	if err != nil {
 		return err
@@ -140,17 +158,17 @@ func (o *judgeFlags) override(s *scenarios.Scenario) error {
 
 // lines judges a small record, and compares the verdict with the one that its
 // header expects.
-func (o *judgeFlags) lines(c *console, name string) error {
+func (o *judgeFlags) lines(name string) (out shown, err error) {
 	s, header, hits, err := loadLines(name)
 	if err != nil {
-		return err
+		return out, err
 	}
 	if err := o.override(s); err != nil {
-		return err
+		return out, err
 	}
 	j, err := newJudgement(s, judging{fresh: header.Start != "unknown", strict: o.saving.strict, undiagnosed: o.saving.undiagnosed})
 	if err != nil {
-		return err
+		return out, err
 	}
 	record := inBlocks(hits)
 	record.all(j.block)
@@ -162,9 +180,9 @@ func (o *judgeFlags) lines(c *console, name string) error {
 	}
 	r.ExitCode = exitCode(r.Status, o.saving.acceptInconclusive)
 	if err := expected(header.Expect, r.Status, r.Findings); err != nil {
-		return err
+		return out, err
 	}
-	return c.print(r, o.saving)
+	return shown{report: r, look: j.look, record: record}, nil
 }
 
 // errExpected is a corpus file whose verdict is not the one it expects.

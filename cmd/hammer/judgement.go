@@ -22,12 +22,10 @@ type judging struct {
 
 // judgement is everything that looks at a record while it goes by.
 type judgement struct {
-	scenario *scenarios.Scenario
-	judge    *assertions.Judge
-	latency  *store.Latency
-	strip    *report.Strip
-	phases   []int64 // requests by phase
-	hits     int64
+	*look
+	judge  *assertions.Judge
+	phases []int64 // requests by phase
+	strict bool
 }
 
 func newJudgement(s *scenarios.Scenario, j judging) (*judgement, error) {
@@ -38,15 +36,12 @@ func newJudgement(s *scenarios.Scenario, j judging) (*judgement, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &judgement{scenario: s, judge: judge, latency: store.NewLatency(), strip: report.NewStrip(),
-		phases: make([]int64, len(s.Phases))}, nil
+	return &judgement{look: newLook(s), judge: judge, phases: make([]int64, len(s.Phases)), strict: j.strict}, nil
 }
 
 func (j *judgement) block(b results.Block) {
 	j.judge.Block(b)
-	j.latency.Block(b)
-	j.strip.Block(b)
-	j.hits += int64(len(b.Hits))
+	j.look.block(b)
 	for i := range b.Hits {
 		if p := b.Hits[i].Phase; int(p) < len(j.phases) {
 			j.phases[p]++
@@ -90,7 +85,7 @@ func (j *judgement) reportOf(v results.Verdict, run results.Run, record blocks) 
 	evidence := assertions.NewEvidence(v, j.scenario.Limits)
 	record.all(evidence.Block)
 	r := &report.Report{
-		Version: report.SchemaVersion, Status: v.Status, Headline: v.Headline, Target: j.scenario.Target,
+		Version: report.SchemaVersion, Status: v.Status, Strict: j.strict, Headline: v.Headline, Target: j.scenario.Target,
 		Findings: v.Findings, Run: run, Resolutions: v.Resolutions, Causes: v.Causes, Strip: j.strip, Evidence: evidence.Hits(),
 	}
 	for _, l := range j.scenario.Limits {

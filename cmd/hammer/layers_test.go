@@ -21,6 +21,7 @@ var mayImport = map[string][]string{
 	"results/store/lines":   {"results"},
 	"results/store/traffic": {"results"},
 	"results/report":        {"results"},
+	"results/report/page":   {"results", "results/report"},
 	"results/fields":        {"results"},
 	"probes":                {"scenarios", "results", "results/fields", "probes/wire"},
 	"probes/action":         {"scenarios", "probes/action/vdso"},

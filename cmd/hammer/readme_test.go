@@ -58,7 +58,7 @@ func TestReadmeCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`(?m)^[ \t>-]*(?:run: )?(?:go run \./cmd/)?hammer ((?:check|run|plan|judge|list|score)\b[^\n#]*)`).FindAllStringSubmatch(string(src), -1) {
+		for _, m := range regexp.MustCompile(`(?m)^[ \t>-]*(?:run: )?(?:go run \./cmd/)?hammer ((?:check|run|plan|judge|report|list|score)\b[^\n#]*)`).FindAllStringSubmatch(string(src), -1) {
 			seen++
 			args := words(m[1])
 			root := newRoot(&console{out: &bytes.Buffer{}, talk: &bytes.Buffer{}})

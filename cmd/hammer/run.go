@@ -55,7 +55,8 @@ func (o *runFlags) run(ctx context.Context, c *console, args []string) error {
 	extra, err1 := o.aiming.request()
 	guard, err2 := o.aiming.guard()
 	given, err3 := o.aiming.keys()
-	if err := errors.Join(err1, err2, err3); err != nil {
+	err4 := o.saving.readReports(c)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
 	if given == nil {

@@ -25,6 +25,8 @@ type saving struct {
 	undiagnosed        bool
 	acceptInconclusive bool
 	quiet              bool
+	report             []string      // as --report was given
+	reports            []wanted      // what that asks for
 	failFast           bool          // firing ends with the first proof that a promise is broken
 	diagnoseFor        time.Duration // how long the follow-ups of a breach may take
 }

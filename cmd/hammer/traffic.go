@@ -29,48 +29,51 @@ type source struct {
 
 // file judges a record that is one file: hammer's own, or what another program
 // recorded.
-func (o *judgeFlags) file(c *console, name string) error {
+func (o *judgeFlags) file(name string) (out shown, err error) {
 	format, err := traffic.ParseFormat(o.source.format)
 	if err != nil {
-		return fmt.Errorf("--format: %w", err)
+		return out, fmt.Errorf("--format: %w", err)
 	}
 	if o.source.longest < 0 {
-		return fmt.Errorf("--longest %v: give a time above zero", o.source.longest)
+		return out, fmt.Errorf("--longest %v: give a time above zero", o.source.longest)
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return err
+		return out, err
 	}
 	defer f.Close()
 	found, r, err := traffic.Open(f)
 	if format == "" {
 		if err != nil {
-			return &probes.Hinted{Err: fmt.Errorf("%s: %w", name, err), Hint: "say with --format who wrote it; hammer judge --help has the formats"}
+			return out, &probes.Hinted{Err: fmt.Errorf("%s: %w", name, err), Hint: "say with --format who wrote it; hammer judge --help has the formats"}
 		}
 		format = found
 	}
 	switch format {
 	case traffic.Lines:
-		return o.lines(c, name)
+		return o.lines(name)
 	case traffic.Parquet:
 		saved, err := store.OpenFile(name)
 		if err != nil {
-			return err
+			return out, err
 		}
-		return o.saved(c, name, saved)
+		return o.saved(name, saved)
 	}
-	return o.traffic(c, name, format, r)
+	return o.traffic(name, format, r)
 }
 
 // traffic judges what another program recorded, or a CSV of ours, which carries
 // no promise either.
-func (o *judgeFlags) traffic(c *console, name string, format traffic.Format, r io.Reader) error {
+func (o *judgeFlags) traffic(name string, format traffic.Format, r io.Reader) (out shown, err error) {
+	if o.asFired {
+		return out, &probes.Hinted{Err: fmt.Errorf("%s makes no promise that a verdict could be on", name), Hint: "judge it against one: hammer judge FILE --burst B --rate R --report html=report.html"}
+	}
 	l, wanted, err := o.promise.template()
 	if err != nil {
-		return err
+		return out, err
 	}
 	if _, _, err := complete(l, nil); err != nil {
-		return err
+		return out, err
 	}
 	var notes []string
 	if !o.source.keyed && format != traffic.CSV {
@@ -82,20 +85,20 @@ func (o *judgeFlags) traffic(c *console, name string, format traffic.Format, r i
 			return results.OutcomeOf(status, l.Answers.Limited.Covers(status, header), l.Answers.Admitted.Covers(status, header))
 		}})
 	if err != nil {
-		return err
+		return out, err
 	}
 	s := &scenarios.Scenario{Name: name, Target: name, Limits: []scenarios.Limit{l}, Wanted: wanted}
 	if !record.Answers {
 		s.Checks = []string{"run", "limit", "bound", "queue", "key"}
 	}
-	return o.concluded(c, s, record, append(notes, record.Notes...))
+	return o.concluded(s, record, append(notes, record.Notes...))
 }
 
 // concluded judges a record that was read, and answers.
-func (o *judgeFlags) concluded(c *console, s *scenarios.Scenario, record *traffic.Record, notes []string) error {
+func (o *judgeFlags) concluded(s *scenarios.Scenario, record *traffic.Record, notes []string) (out shown, err error) {
 	j, err := newJudgement(s, judging{fresh: o.source.full, strict: o.saving.strict, undiagnosed: o.saving.undiagnosed})
 	if err != nil {
-		return err
+		return out, err
 	}
 	all := inBlocks(record.Hits)
 	j.block(results.Block{Marks: record.Marks})
@@ -111,7 +114,7 @@ func (o *judgeFlags) concluded(c *console, s *scenarios.Scenario, record *traffi
 	}
 	r.Notes = append(notes, sightNotes(results.Verdict{Status: r.Status, Resolutions: r.Resolutions})...)
 	r.ExitCode = exitCode(r.Status, o.saving.acceptInconclusive)
-	return c.print(r, o.saving)
+	return shown{report: r, look: j.look, record: all}, nil
 }
 
 // impliedKey is what tells the clients of a source apart where nobody said it.

@@ -3,6 +3,8 @@
 package report
 
 import (
+	"time"
+
 	"github.com/ratehammer/ratehammer/results"
 )
 
@@ -14,6 +16,8 @@ const SchemaVersion = 1
 type Report struct {
 	Version     int                  `json:"version"`           // SchemaVersion
 	Status      results.Status       `json:"verdict"`           //
+	Strict      bool                 `json:"strict,omitempty"`  // advice counts as a promise
+	Started     time.Time            `json:"started,omitzero"`  // wall clock at the run's start; zero: not known
 	ExitCode    int                  `json:"exit_code"`         // what hammer ends with: 0 kept, 1 broken, 2 inconclusive, 3 could not run, 130 interrupted
 	Headline    string               `json:"headline"`          // the answer in one line
 	Target      string               `json:"target"`            // URL

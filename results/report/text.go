@@ -344,3 +344,15 @@ func short(v float64) string {
 }
 
 func rateText(v float64) string { return fmt.Sprintf("%.5g", v) }
+
+// Outcomes is what became of a run's requests, in words.
+func Outcomes(n results.Run) string { return outcomes(n) }
+
+// Sights are the smallest errors that the run would have caught, a sentence for
+// each limit.
+func (r *Report) Sights() (sights []string) {
+	for _, res := range r.Resolutions {
+		sights = append(sights, resolved(res))
+	}
+	return sights
+}
