@@ -119,7 +119,7 @@ func (p *Phase) flow() string {
 	switch {
 	case p.Keys.Of != "":
 		add(true, "keys: %s", strconv.Quote(p.Keys.Of))
-	case p.Keys.Fresh != 1:
+	case p.Keys.Fresh != 1 && len(p.Arrivals) == 0:
 		add(p.fires(), "keys: %d", p.Keys.Fresh)
 	}
 	add(p.Retry != RetryNone, "retry: %v", p.Retry)
@@ -127,6 +127,7 @@ func (p *Phase) flow() string {
 	add(!p.Vary.None(), "vary: %s", p.Vary.flow())
 	add(p.Apart, "connections: each")
 	add(p.Held, "release: last-byte")
+	add(len(p.Arrivals) > 0, "arrivals: %s", flowOf(p.Arrivals))
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
