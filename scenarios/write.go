@@ -68,12 +68,15 @@ func (w *writer) request(r Request) {
 	w.text("  body", r.Body)
 }
 
+// LeftOut stands for the value of a header that may be a credential.
+const LeftOut = "(left out)"
+
 // shown is a header's value, or a stand-in where it may be a credential.
 func shown(h Header) string {
 	n := strings.ToLower(h.Name)
 	for _, secret := range []string{"auth", "cookie", "key", "token", "secret", "password"} {
 		if strings.Contains(n, secret) {
-			return "(left out)"
+			return LeftOut
 		}
 	}
 	return h.Value
