@@ -30,13 +30,14 @@ func (a Arrival) size() int { return max(a.Count, 1) }
 // clients call theirs 1, 2, 3.
 const firstName = "1"
 
-func (a Arrival) name() string { return cmp.Or(a.Key, firstName) }
+// Name is the client's.
+func (a Arrival) Name() string { return cmp.Or(a.Key, firstName) }
 
 // Named are the clients that arrivals name, in the order in which they come up.
 func Named(arrivals []Arrival) (names []string) {
 	seen := map[string]bool{}
 	for _, a := range arrivals {
-		if n := a.name(); !seen[n] {
+		if n := a.Name(); !seen[n] {
 			seen[n] = true
 			names = append(names, n)
 		}
@@ -144,7 +145,7 @@ func flowOf(arrivals []Arrival) string {
 	var lines []string
 	for _, a := range arrivals {
 		text := fmt.Sprintf("{at: %v", a.At)
-		if n := a.name(); n != firstName {
+		if n := a.Name(); n != firstName {
 			text += ", key: " + strconv.Quote(n)
 		}
 		if a.size() > 1 {
@@ -162,7 +163,7 @@ func flowOf(arrivals []Arrival) string {
 func byName(arrivals []Arrival) map[string][]Arrival {
 	all := map[string][]Arrival{}
 	for _, a := range arrivals {
-		all[a.name()] = append(all[a.name()], a)
+		all[a.Name()] = append(all[a.Name()], a)
 	}
 	for _, each := range all {
 		slices.SortStableFunc(each, func(a, b Arrival) int { return cmp.Compare(a.At, b.At) })

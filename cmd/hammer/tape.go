@@ -19,6 +19,7 @@ import (
 type tape struct {
 	most   int               // requests; more are an error
 	phases []scenarios.Phase // that were fired, by Hit.Phase
+	only   func(*results.Hit) bool // which requests are taken; nil: all
 	given  bool              // the keys are known to the server, and not to be told apart by phase
 
 	groups map[group]*sent
@@ -66,6 +67,9 @@ func (t *tape) block(b results.Block) {
 		if int(h.Phase) >= len(t.phases) {
 			continue // a follow-up
 		}
+		if t.only != nil && !t.only(h) {
+			continue
+		}
 		t.hits++
 		g := group{h.Phase, h.Key, h.Planned, 0}
 		if h.Cost > 1 { // its neighbours may ask for other costs
@@ -79,12 +83,15 @@ func (t *tape) block(b results.Block) {
 	}
 }
 
+// errNothingSent is the error of a tape without a request.
+var errNothingSent = errors.New("nothing was sent, so there is nothing to fire again")
+
 // written gives the phases. A key belongs to the first of them that it was used in;
 // what a later one fires on it is a phase of its own where that fires on keys of
 // several phases.
 func (t *tape) written() (out []scenarios.Phase, err error) {
 	if t.hits == 0 {
-		return nil, errors.New("nothing was sent, so there is nothing to fire again")
+		return nil, errNothingSent
 	}
 	if t.given {
 		if err := t.merge(); err != nil {
