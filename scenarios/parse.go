@@ -198,11 +198,14 @@ func Covers(checks []string, id string) bool {
 }
 
 func readPhases(v document.Value) (phases []Phase) {
-	seen := map[string]bool{}
+	seen, named := map[string]bool{}, map[string][]string{}
 	for _, item := range v.List() {
 		before := v.Problems()
 		p := readPhase(item)
 		if err := p.check(seen); err != nil && v.Problems() == before {
+			item.Fail("", "phase %q: %v", p.Name, err)
+		}
+		if err := p.strangers(named); err != nil && v.Problems() == before {
 			item.Fail("", "phase %q: %v", p.Name, err)
 		}
 		phases = append(phases, p)
@@ -213,7 +216,7 @@ func readPhases(v document.Value) (phases []Phase) {
 func readPhase(v document.Value) Phase {
 	p := Phase{Keys: Keys{Fresh: 1}}
 	var length time.Duration
-	before := v.Problems()
+	keyed, before := false, v.Problems()
 	v.Fields(map[string]func(document.Value){
 		"name":        func(v document.Value) { p.Name = v.Text() },
 		"at":          func(v document.Value) { at := v.Duration(); p.At = &at },
@@ -223,7 +226,8 @@ func readPhase(v document.Value) Phase {
 		"pace":        func(v document.Value) { p.Pace = read(v, ParseRate) },
 		"count":       func(v document.Value) { p.Count = int(v.Int(1, 1e9)) },
 		"for":         func(v document.Value) { length = v.Duration() },
-		"keys":        func(v document.Value) { p.Keys = readKeys(v) },
+		"keys":        func(v document.Value) { p.Keys, keyed = readKeys(v), true },
+		"arrivals":    func(v document.Value) { p.Arrivals = readArrivals(v) },
 		"cost":        func(v document.Value) { p.Cost = v.Int(1, 1e9) },
 		"retry":       func(v document.Value) { p.Retry = read(v, parseRetry) },
 		"tries":       func(v document.Value) { p.Tries = int(v.Int(1, mostTries)) },
@@ -235,6 +239,9 @@ func readPhase(v document.Value) Phase {
 	})
 	if v.Problems() > before {
 		return p
+	}
+	if len(p.Arrivals) > 0 && !keyed {
+		p.Keys.Fresh = len(Named(p.Arrivals))
 	}
 	if length > 0 && p.Count > 0 {
 		v.Fail("remove one of the two", "phase %q: for and count both say how long it lasts", p.Name)

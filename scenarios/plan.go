@@ -88,7 +88,7 @@ const RequestTime = 200 * time.Microsecond
 // when their buckets must be full. It errs when a phase wants more keys than
 // there are.
 func (s *Scenario) Plan(supply Supply) (Plan, error) {
-	p := &planner{scenario: s, supply: supply, byPhase: map[string][]int32{}, chance: rand.New(rand.NewPCG(s.Seed, 2))}
+	p := &planner{scenario: s, supply: supply, byPhase: map[string][]int32{}, named: map[string][]string{}, chance: rand.New(rand.NewPCG(s.Seed, 2))}
 	for _, l := range s.Limits {
 		p.fill = max(p.fill, l.Fill())
 		p.longest = max(p.longest, l.Longest())
@@ -122,7 +122,8 @@ type planner struct {
 	plan     Plan
 	ready    []int64 // by key: when its bucket is full if nothing more is sent
 	byPhase  map[string][]int32
-	end      int64 // of the phases so far
+	named    map[string][]string // by phase: the names of its keys
+	end      int64               // of the phases so far
 	volleys  int32
 	turn     int32 // of the last shot on the key that is being planned
 	other    int32 // key that {other} stands for on it
@@ -142,6 +143,9 @@ func (p *planner) phase(i int32, ph *Phase) error {
 	if err := p.fits(ph); err != nil {
 		return err
 	}
+	if err := ph.strangers(p.named); err != nil {
+		return err
+	}
 	keys, full, err := p.keys(ph)
 	if err != nil {
 		return err
@@ -151,6 +155,7 @@ func (p *planner) phase(i int32, ph *Phase) error {
 		at = full
 	}
 	p.byPhase[ph.Name] = keys
+	each := byName(ph.Arrivals)
 	for n, key := range keys {
 		var last int64
 		p.turn, p.other = 0, 0
@@ -159,7 +164,9 @@ func (p *planner) phase(i int32, ph *Phase) error {
 		}
 		switch at := at + int64(n)*int64(ph.Every); {
 		case ph.Volley > 0:
-			last = p.volley(i, ph, key, at)
+			last = p.together(i, ph, key, at, ph.Volley)
+		case len(ph.Arrivals) > 0:
+			last = p.arrivals(i, ph, each[p.named[ph.Name][n]], key, at)
 		case ph.Attack != TacticNone:
 			if last, err = p.attack(i, ph, n, key, at); err != nil {
 				return err
@@ -185,6 +192,12 @@ func (p *planner) fits(ph *Phase) error {
 		keys = int64(len(p.byPhase[ph.Keys.Of]))
 	}
 	each := max(int64(ph.Volley), int64(ph.Count), 1)
+	if len(ph.Arrivals) > 0 {
+		each, keys = 0, 1
+		for _, a := range ph.Arrivals {
+			each += int64(a.size())
+		}
+	}
 	if left := mostShots - int64(len(p.plan.Shots)); each > left/max(keys, 1) {
 		return fmt.Errorf("%d requests on each of %d keys are more than can be planned in one run: at most %d", each, keys, mostShots)
 	}
@@ -197,9 +210,9 @@ func (p *planner) keys(ph *Phase) (keys []int32, full int64, err error) {
 		return p.byPhase[ph.Keys.Of], 0, nil
 	}
 	if len(p.supply.Given) == 0 {
-		for n := range ph.Keys.Fresh {
+		for _, name := range p.named[ph.Name] {
 			keys = append(keys, int32(len(p.plan.Keys)))
-			p.plan.Keys = append(p.plan.Keys, fmt.Sprintf("%s/%d", ph.Name, n+1))
+			p.plan.Keys = append(p.plan.Keys, ph.Name+"/"+name)
 			p.ready = append(p.ready, 0)
 		}
 		return keys, 0, nil
@@ -216,9 +229,10 @@ func (p *planner) keys(ph *Phase) (keys []int32, full int64, err error) {
 	return keys, p.ready[keys[len(keys)-1]], nil
 }
 
-// volley plans a key's volley and gives the moment of its last shot.
-func (p *planner) volley(phase int32, ph *Phase, key int32, at int64) int64 {
-	for left := ph.Volley; left > 0; left -= VolleySize {
+// together plans requests on a key that leave at once and gives the moment of the
+// last one.
+func (p *planner) together(phase int32, ph *Phase, key int32, at int64, n int) int64 {
+	for left := n; left > 0; left -= VolleySize {
 		p.volleys++
 		for range min(left, VolleySize) {
 			p.add(Shot{At: at, Phase: phase, Key: key, Volley: p.volleys, Late: time.Second}, ph)
@@ -235,7 +249,7 @@ func (p *planner) volley(phase int32, ph *Phase, key int32, at int64) int64 {
 func (p *planner) pace(phase int32, ph *Phase, key int32, at int64) int64 {
 	num, den := ph.Pace.Units()
 	gap := time.Duration(den / num)
-	late := min(max(gap, time.Millisecond), 100*time.Millisecond)
+	late := min(max(gap, time.Millisecond), latestSingle)
 	var moment int64
 	for n := range ph.Count {
 		hi, lo := bits.Mul64(uint64(n), uint64(den))

@@ -36,7 +36,7 @@ type Request struct {
 // Header is one header line of a request.
 type Header struct{ Name, Value string }
 
-// Phase is one part of a scenario: a rest, a volley or a pace.
+// Phase is one part of a scenario: a rest, a volley, a pace, arrivals or an attack.
 type Phase struct {
 	Name   string
 	At     *time.Duration // since the run's start; nil: when the phases before it have ended
@@ -47,13 +47,16 @@ type Phase struct {
 	Pace   Rate           // requests on each key, evenly spaced; zero: it has no pace
 	Count  int            // of a pace: requests on each key
 	Cost   int64          // tokens that each request asks for; 0: one
-	Attack Tactic         // what is fired follows from the answers; none: it does not
-	Rounds int            // of an attack: how many edges are struck at on each key; 0: DefaultRounds
-	Retry  Retry
-	Tries  int  // how often a refused request comes back at most, by Retry; 0: once
-	Apart  bool // each request opens a connection of its own; false: connections are used again
-	Held   bool // of a volley: each request is sent but for its end, and the ends leave together
-	Vary   Vary // what is another in each request of a key, and makes no difference to the limit
+	// Arrivals are requests with a moment of their own; none: it has no such. Their
+	// clients are the phase's keys, and Keys.Fresh is how many they name.
+	Arrivals []Arrival
+	Attack   Tactic // what is fired follows from the answers; none: it does not
+	Rounds   int    // of an attack: how many edges are struck at on each key; 0: DefaultRounds
+	Retry    Retry
+	Tries    int  // how often a refused request comes back at most, by Retry; 0: once
+	Apart    bool // each request opens a connection of its own; false: connections are used again
+	Held     bool // of a volley: each request is sent but for its end, and the ends leave together
+	Vary     Vary // what is another in each request of a key, and makes no difference to the limit
 }
 
 // Keys says which keys a phase is fired on.
@@ -83,13 +86,16 @@ func (s *Scenario) Check() error {
 	if len(s.Phases) == 0 {
 		fail("no phase is given: nothing would be fired")
 	}
-	seen := map[string]bool{}
+	seen, named := map[string]bool{}, map[string][]string{}
 	for i := range s.Phases {
 		if err := s.Phases[i].check(seen); err != nil {
 			fail("phase %q: %w", s.Phases[i].Name, err)
 		}
-		if s.Phases[i].Cost > 1 && !s.costs() {
-			fail("phase %q: a cost of %d, and no limit says in which header a request states its cost: add cost-header: X-Cost to it", s.Phases[i].Name, s.Phases[i].Cost)
+		if err := s.Phases[i].strangers(named); err != nil {
+			fail("phase %q: %w", s.Phases[i].Name, err)
+		}
+		if cost := s.Phases[i].dearest(); cost > 1 && !s.costs() {
+			fail("phase %q: a cost of %d, and no limit says in which header a request states its cost: add cost-header: X-Cost to it", s.Phases[i].Name, cost)
 		}
 		for _, l := range s.Limits {
 			if err := s.Phases[i].Vary.fits(l.Key); err != nil {
@@ -140,7 +146,7 @@ const MostAttacked = 10_000
 
 func (p *Phase) check(seen map[string]bool) error {
 	fires := 0
-	for _, has := range []bool{p.Volley > 0, p.Pace.Count > 0, p.Attack != TacticNone} {
+	for _, has := range []bool{p.Volley > 0, p.Pace.Count > 0, len(p.Arrivals) > 0, p.Attack != TacticNone} {
 		if has {
 			fires++
 		}
@@ -149,9 +155,9 @@ func (p *Phase) check(seen map[string]bool) error {
 	case p.Name == "" || seen[p.Name]:
 		return errors.New("each phase needs a name of its own")
 	case fires > 1:
-		return errors.New("volley, pace and attack exclude each other: make two phases")
+		return errors.New("volley, pace, arrivals and attack exclude each other: make two phases")
 	case fires == 0 && p.Rest == 0:
-		return errors.New("nothing to do: give a volley, a pace, an attack or a rest")
+		return errors.New("nothing to do: give a volley, a pace, arrivals, an attack or a rest")
 	case p.Attack == TacticNone && p.Rounds != 0:
 		return errors.New("rounds are those of an attack: add attack: boundary, or leave them out")
 	case p.Attack != TacticNone && p.Count != 0:
@@ -166,7 +172,7 @@ func (p *Phase) check(seen map[string]bool) error {
 		return fmt.Errorf("tries %d: give 1 to %d", p.Tries, mostTries)
 	case p.Tries > 0 && !p.Retry.comesBack():
 		return errors.New("tries is how often a refused request comes back: add retry: obey, or another that does")
-	case p.Held && p.Volley == 0:
+	case p.Held && p.Volley == 0 && len(p.Arrivals) == 0:
 		return errors.New("release: last-byte is of a volley: the ends of its requests leave together")
 	case !p.Vary.None() && (fires == 0 || p.Attack != TacticNone):
 		return errors.New("vary is of the requests of a volley or a pace")
@@ -181,6 +187,9 @@ func (p *Phase) check(seen map[string]bool) error {
 	case fires > 0 && p.Keys.Of == "" && p.Keys.Fresh < 1:
 		return errors.New("it is fired on no key")
 	}
+	if err := p.checkArrivals(); err != nil {
+		return err
+	}
 	if err := p.Vary.check(seen); err != nil {
 		return err
 	}
@@ -192,4 +201,6 @@ func (p *Phase) check(seen map[string]bool) error {
 const mostTries = 100
 
 // fires reports whether requests are sent.
-func (p *Phase) fires() bool { return p.Volley > 0 || p.Pace.Count > 0 || p.Attack != TacticNone }
+func (p *Phase) fires() bool {
+	return p.Volley > 0 || p.Pace.Count > 0 || len(p.Arrivals) > 0 || p.Attack != TacticNone
+}

@@ -74,12 +74,15 @@ func (w *writer) request(r Request) {
 	w.text("  body", r.Body)
 }
 
+// LeftOut stands for the value of a header that may be a credential.
+const LeftOut = "(left out)"
+
 // shown is a header's value, or a stand-in where it may be a credential.
 func shown(h Header) string {
 	n := strings.ToLower(h.Name)
 	for _, secret := range []string{"auth", "cookie", "key", "token", "secret", "password"} {
 		if strings.Contains(n, secret) {
-			return "(left out)"
+			return LeftOut
 		}
 	}
 	return h.Value
@@ -125,7 +128,7 @@ func (p *Phase) flow() string {
 	switch {
 	case p.Keys.Of != "":
 		add(true, "keys: %s", strconv.Quote(p.Keys.Of))
-	case p.Keys.Fresh != 1:
+	case p.Keys.Fresh != 1 && len(p.Arrivals) == 0:
 		add(p.fires(), "keys: %d", p.Keys.Fresh)
 	}
 	add(p.Retry != RetryNone, "retry: %v", p.Retry)
@@ -133,6 +136,7 @@ func (p *Phase) flow() string {
 	add(!p.Vary.None(), "vary: %s", p.Vary.flow())
 	add(p.Apart, "connections: each")
 	add(p.Held, "release: last-byte")
+	add(len(p.Arrivals) > 0, "arrivals: %s", flowOf(p.Arrivals))
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 

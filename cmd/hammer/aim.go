@@ -40,6 +40,15 @@ func (a *aiming) addFlags(f *pflag.FlagSet) {
 	a.addGuardFlags(f)
 }
 
+// addAgainFlags are for the commands that fire what a file or a folder says.
+func (a *aiming) addAgainFlags(f *pflag.FlagSet) {
+	f.StringVar(&a.keysFile, "keys", "", "file with the keys that the server knows, one a line; overrides those of the scenario")
+	f.StringArrayVar(&a.headers, "header", nil, "further header of every request, 'NAME: VALUE', such as credentials that do not belong into a file")
+	f.BoolVar(&a.insecure, "insecure", false, "do not verify the server's certificate")
+	a.addGuardFlags(f)
+	a.timeout = scenarios.DefaultTimeout
+}
+
 func (a *aiming) addGuardFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&a.allow, "allow", nil, "public host that may be fired at, or @FILE with one a line; also HAMMER_ALLOW")
 	f.IntVar(&a.maxRequests, "max-requests", 100_000, "a run that would send more does not start")
@@ -160,12 +169,18 @@ func supplyOf(g *probes.Gun, key scenarios.Key, given []string) (supply, error) 
 func named(given []string) supply {
 	s := supply{values: map[string]string{}, kind: fmt.Sprintf("%d given keys", len(given))}
 	for i, k := range given {
-		label := fmt.Sprintf("key %d", i+1)
+		label := givenLabel(i)
 		s.Given = append(s.Given, label)
 		s.values[label] = k
 	}
 	return s
 }
+
+// givenLabel is what the record calls the i-th of the given keys, from 0.
+func givenLabel(i int) string { return fmt.Sprintf("key %d", i+1) }
+
+// firstGiven is the first of them.
+const firstGiven = "key 1"
 
 // probe is the label of the key for the first requests.
 func (s supply) probe() (label string, requests int) {

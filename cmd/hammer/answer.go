@@ -46,6 +46,7 @@ func (s *session) answer(j *judgement, v *results.Verdict, run *results.Run, int
 	if s.supply.fresh {
 		r.Keys = keyText(s.scenario, s.nonce)
 	}
+	r.Replay = s.base.held(v)
 	recheck(r, s.folder)
 	r.ExitCode = exitCode(v.Status, s.saving.acceptInconclusive)
 	if interrupted {

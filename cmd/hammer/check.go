@@ -112,7 +112,7 @@ func (o *check) run(ctx context.Context, c *console, args []string) error {
 			return err
 		}
 		defer server.Close()
-		target.URL, s.server = server.URL()+"/", said
+		target.URL, s.server, s.embedded, s.defects = server.URL()+"/", said, true, o.defects
 	}
 	return o.fireAt(ctx, s, target, limit, wanted, given)
 }

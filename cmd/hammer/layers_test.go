@@ -16,6 +16,7 @@ var mayImport = map[string][]string{
 	"scenarios":             {"scenarios/document"},
 	"scenarios/document":    {},
 	"scenarios/library":     {"scenarios"},
+	"scenarios/reduction":   {"scenarios"},
 	"results":               {},
 	"results/store":         {"results"},
 	"results/store/lines":   {"results"},

@@ -34,13 +34,9 @@ against the limits in the file. See docs/scenario.md for the file.
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.aiming.keysFile, "keys", "", "file with the keys that the server knows, one a line; overrides those of the scenario")
-	f.StringArrayVar(&o.aiming.headers, "header", nil, "further header of every request, 'NAME: VALUE', such as credentials that do not belong into a file")
-	f.BoolVar(&o.aiming.insecure, "insecure", false, "do not verify the server's certificate")
-	o.aiming.addGuardFlags(f)
+	o.aiming.addAgainFlags(f)
 	o.saving.addFlags(f)
 	o.saving.addDiagnoseFlag(f)
-	o.aiming.timeout = scenarios.DefaultTimeout
 	return cmd
 }
 
@@ -69,15 +65,16 @@ func (o *runFlags) run(ctx context.Context, c *console, args []string) error {
 	if s.Target == "" {
 		return &probes.Hinted{Err: fmt.Errorf("%s names no target", args[0]), Hint: "add target: http://HOST/ to it, or give the URL behind the file's name"}
 	}
-	return o.fireAt(ctx, c, s, guard, given)
+	return o.aiming.fire(ctx, &session{console: c, saving: o.saving, scenario: s, nonce: newNonce()}, guard, given)
 }
 
-func (o *runFlags) fireAt(ctx context.Context, c *console, s *scenarios.Scenario, guard probes.Guard, given []string) error {
-	l := s.Limits[0]
-	ses := &session{console: c, saving: o.saving, scenario: s, nonce: newNonce(), most: o.aiming.maxRequests}
+// fire aims at the session's target, looks whether it answers, and fires.
+func (o *aiming) fire(ctx context.Context, ses *session, guard probes.Guard, given []string) error {
+	s, l := ses.scenario, ses.scenario.Limits[0]
+	ses.most = o.maxRequests
 	var err error
 	ses.gun, err = probes.Aim(ctx, probes.Target{URL: s.Target, Request: s.Request, Key: l.Key, Answers: l.Answers,
-		Timeout: s.Timeout, Insecure: o.aiming.insecure, Guard: guard, Nonce: ses.nonce, Values: named(given).values, Cost: l.CostHeader, CostBody: l.CostBody})
+		Timeout: s.Timeout, Insecure: o.insecure, Guard: guard, Nonce: ses.nonce, Values: named(given).values, Cost: l.CostHeader, CostBody: l.CostBody})
 	if err != nil {
 		return err
 	}
@@ -91,6 +88,7 @@ func (o *runFlags) fireAt(ctx context.Context, c *console, s *scenarios.Scenario
 		return err
 	}
 	ses.rtt = preflight.RTT
+	ses.supply.fresh = ses.supply.fresh && !ses.used
 	return ses.fire(ctx)
 }
 

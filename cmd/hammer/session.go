@@ -40,6 +40,10 @@ type session struct {
 	supply   supply
 	nonce    string
 	server   string // what is behind the URL, where it is ours
+	embedded bool   // it runs inside this process
+	defects  []string
+	used     bool     // the keys that are invented were used before, and may not be full
+	base     *earlier // the run that this one repeats; nil: none
 	notes    []string
 	most     int           // requests
 	rtt      time.Duration // measured from request to answer
@@ -149,7 +153,7 @@ func (s *session) create() (*store.Writer, error) {
 	}
 	s.manifest = store.Manifest{
 		Tool: version, Started: time.Now(), Scenario: string(s.scenario.YAML()), Seed: s.scenario.Seed, Nonce: nonce,
-		URL: s.scenario.Target, Server: s.server, Keys: s.supply.Given, Phases: s.plan.Phases, OS: runtime.GOOS, Arch: runtime.GOARCH,
+		URL: s.scenario.Target, Server: s.server, Embedded: s.embedded, Defects: s.defects, Keys: s.supply.Given, Phases: s.plan.Phases, OS: runtime.GOOS, Arch: runtime.GOARCH,
 		GoVersion: runtime.Version(), CPUs: runtime.GOMAXPROCS(0), TickNS: int64(s.tick), WSL: underWSL(), Notes: s.notes,
 	}
 	w, err := store.Create(s.folder, s.manifest)

@@ -28,12 +28,23 @@ type Report struct {
 	Causes      []results.Cause      `json:"causes,omitempty"`  // of what is broken, the likeliest first; a conjecture
 	Resolutions []results.Resolution `json:"resolution"`        // one for each limit
 	Notes       []string             `json:"notes,omitempty"`   // what was left out, assumed or granted
+	Replay      *Replay              `json:"replay,omitempty"`  // what the run repeats, and how it compares; absent: it repeats none
 	Folder      string               `json:"folder,omitempty"`  // where the record is; empty: it was not saved
 	Recheck     string               `json:"recheck,omitempty"` // command that judges the record again
 	Keys        string               `json:"keys,omitempty"`    // how a key label reads on the wire; empty: it does not differ
 
 	Strip    *Strip          `json:"-"` // the timeline; nil: none
 	Evidence [][]results.Hit `json:"-"` // by finding: the requests behind it
+}
+
+// Replay is a run held against the one that it repeats.
+type Replay struct {
+	Of         string   `json:"of"`                // folder of the run that was repeated
+	Reproduced bool     `json:"reproduced"`        // the same checks are broken, of the same limits
+	Text       string   `json:"text"`              // in one sentence
+	Again      []string `json:"again,omitempty"`   // checks that are broken in both
+	Missing    []string `json:"missing,omitempty"` // that were broken then and are not now
+	New        []string `json:"new,omitempty"`     // that are broken now and were not then
 }
 
 // Failure is what JSON says when there is no verdict.

@@ -99,6 +99,9 @@ func (p *page) facts(r *Report) {
 	for _, promise := range r.Promise {
 		p.hang("  promise  ", promise)
 	}
+	if r.Replay != nil {
+		p.hang("  replay   ", r.Replay.Text)
+	}
 	n := r.Run
 	p.hang("  fired    ", fmt.Sprintf("%d of %d planned in %s: %s", n.Sent, n.Planned, seconds(n.LastedNS), outcomes(n)))
 	p.hang("  load     ", fmt.Sprintf("offered burst %s, planned %s; lateness p50 %s, p99 %s; %d missed, %d in flight at the end; path %s",

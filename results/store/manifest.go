@@ -41,6 +41,9 @@ type Manifest struct {
 	Server   string   `json:"server,omitempty"` // what is behind it, where that is the reference server; empty: unknown
 	Phases   []string `json:"phases,omitempty"` // names, by Hit.Phase
 
+	Embedded bool     `json:"embedded,omitempty"` // the reference server ran inside hammer, and is gone with it
+	Defects  []string `json:"defects,omitempty"`  // that it was given
+
 	OS        string `json:"os"`         // GOOS of hammer
 	Arch      string `json:"arch"`       // GOARCH of hammer
 	GoVersion string `json:"go_version"` // that built hammer

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/reduction"
+)
+
+// shrinker looks for a small scenario that breaks a promise, by firing candidates.
+type shrinker struct {
+	charge charge
+	keys   scenarios.Supply
+	fire   func(ctx context.Context, s *scenarios.Scenario) (trialRun, error)
+	now    func() time.Time
+	say    func(format string, args ...any)
+
+	until time.Time // nothing is fired after it
+	most  int       // requests that may be sent in all
+	need  int       // how often a candidate has to break the promise
+	of    int       // in how many tries at most
+
+	sent       int // requests so far
+	candidates int
+	err        error // that ended it
+}
+
+// trialRun is what one firing of a candidate came to.
+type trialRun struct {
+	requests int
+	verdict  results.Verdict
+}
+
+// shows fires a candidate until it has broken the promise often enough, or cannot any
+// more.
+func (k *shrinker) shows(ctx context.Context, s *scenarios.Scenario) (shows, more bool) {
+	k.candidates++
+	broke, tries := 0, 0
+	for broke < k.need && k.need-broke <= k.of-tries {
+		yes, ok := k.once(ctx, s)
+		if !ok {
+			return false, false
+		}
+		tries++
+		if yes {
+			broke++
+		}
+	}
+	if broke < k.need {
+		return false, true
+	}
+	size, _ := reduction.SizeOf(s, k.keys)
+	k.say("%d requests in %v break it (candidate %d)", size.Requests, size.Length.Round(time.Millisecond), k.candidates)
+	return true, true
+}
+
+// once fires a candidate once; ok is false when there is no time or no request left
+// for it.
+func (k *shrinker) once(ctx context.Context, s *scenarios.Scenario) (broke, ok bool) {
+	size, _ := reduction.SizeOf(s, k.keys)
+	if k.err != nil || ctx.Err() != nil || k.sent+size.Requests > k.most || k.now().Add(size.Length).After(k.until) {
+		return false, false
+	}
+	run, err := k.fire(ctx, s)
+	k.sent += run.requests
+	if err != nil {
+		k.err = err
+		return false, false
+	}
+	_, broke = k.charge.in(run.verdict.Findings)
+	return broke, true
+}
+
+// shrink gives the smallest scenario found, and how often in how many tries it broke
+// the promise at the end. It is nil where none of the suspects did.
+func (k *shrinker) shrink(ctx context.Context, suspects []*scenarios.Scenario) (found *scenarios.Scenario, broke, tries int) {
+	asks := func(s *scenarios.Scenario) (bool, bool) { return k.shows(ctx, s) }
+	// What breaks by chance is asked of more often, when nothing breaks as a rule.
+	for _, policy := range [][2]int{{2, 3}, {1, 5}} {
+		k.need, k.of = policy[0], policy[1]
+		found = reduction.First(suspects, k.keys, asks)
+		if found != nil || k.err != nil {
+			break
+		}
+	}
+	if found == nil {
+		return nil, 0, 0
+	}
+	found = reduction.Reduce(found, k.keys, asks)
+	for range finalTries {
+		yes, ok := k.once(ctx, found)
+		if !ok {
+			break
+		}
+		tries++
+		if yes {
+			broke++
+		}
+	}
+	return found, broke, tries
+}
+
+// finalTries are fired of what was found, to say how reliably it breaks.
+const finalTries = 5
