@@ -114,7 +114,7 @@ func TestFollowUpsDecide(t *testing.T) {
 			var r report.Report
 			for try := range 3 { // on a busy machine requests overlap that should not, and decide nothing
 				code := 0
-				if code, r = hammer(t, "check", url, "--burst", "10", "--rate", "5/s"); code != exitBroken {
+				if code, r = diagnosing(t, "check", url, "--burst", "10", "--rate", "5/s"); code != exitBroken {
 					t.Fatalf("got exit code %d, %s, want broken", code, r.Headline)
 				}
 				id, said := causeOf(r)
@@ -172,7 +172,7 @@ func TestFollowUpsAreFiredAfterABreach(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			l := &suspect{burst: tt.limiter.burst, perSecond: tt.limiter.perSecond}
-			_, r := hammer(t, append(append([]string{"check", l.serve(t)}, promise...), tt.flags...)...)
+			_, r := diagnosing(t, append(append([]string{"check", l.serve(t)}, promise...), tt.flags...)...)
 			if len(r.Run.Phases) == 0 {
 				t.Fatalf("nothing was fired: %+v", r)
 			}

@@ -18,8 +18,14 @@ import (
 )
 
 // hammer runs the program with --json, in a folder of its own, and gives its
-// exit code and its answer.
+// exit code and its answer. It does not look for causes, which takes as long again.
 func hammer(t *testing.T, args ...string) (int, report.Report) {
+	t.Helper()
+	return diagnosing(t, append(args, "--diagnose-for", "0")...)
+}
+
+// diagnosing is hammer with what is fired behind a breach.
+func diagnosing(t *testing.T, args ...string) (int, report.Report) {
 	t.Helper()
 	var out, talk bytes.Buffer
 	args = append(args, "--json", "--out", filepath.Join(t.TempDir(), "run"))
