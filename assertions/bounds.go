@@ -130,9 +130,19 @@ func (b *bounds) enforced(bound results.Finding) results.Finding {
 		f.Text = fmt.Sprintf("no request was ever limited, although %s were admitted within %s and %s is the most that is allowed",
 			number(f.Got), duration(f.ToNS-f.FromNS), number(f.Allowed))
 	default:
-		f.Text = "no request was limited, and none had to be: the limiter was not pushed"
+		f.Text = "no request was limited, and none had to be: the limiter was not pushed" + b.heldBack(bound.Limit)
 	}
 	return f
+}
+
+// heldBack is a hint at a queue, beside the finding that nothing was refused.
+func (b *bounds) heldBack(limit string) string {
+	for _, l := range b.court.limits {
+		if l.Name == limit {
+			return b.sample.heldBack(l)
+		}
+	}
+	return ""
 }
 
 func (b *bounds) lower() results.Finding {

@@ -50,6 +50,9 @@ func newStorable() *refusals {
 // storable reports whether Cache-Control makes an answer cacheable that is not by
 // itself (RFC 9111 section 3).
 func storable(control string) bool {
+	if control == "" {
+		return false
+	}
 	may := false
 	for d := range strings.SplitSeq(strings.ToLower(control), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(d), "=")

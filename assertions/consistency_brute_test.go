@@ -152,6 +152,7 @@ func TestOrderingAgainstBruteForce(t *testing.T) {
 	if raced {
 		histories = 4000
 	}
+	histories = historiesOr(histories)
 	for n := range histories {
 		h, p := randomHistory(rng, 6), randomTempo(rng)
 		burst, full := int64(1+rng.IntN(4)), rng.IntN(3) > 0

@@ -58,6 +58,7 @@ func TestDriftingBucketAllowsEveryDrift(t *testing.T) {
 	if raced {
 		histories = 1000
 	}
+	histories = historiesOr(histories)
 	for n := range histories {
 		l := lattice{burst: int64(2 + rng.IntN(8)), ramp: int64(1 + rng.IntN(5)), seen: map[latticeState]bool{}}
 		h := &history{start: fullAt(-1)}

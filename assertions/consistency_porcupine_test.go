@@ -44,6 +44,7 @@ func TestOrderingAgainstPorcupine(t *testing.T) {
 	if raced {
 		histories = 300
 	}
+	histories = historiesOr(histories)
 	for n := range histories {
 		h, p := randomHistory(rng, 9), randomTempo(rng)
 		burst, full := int64(1+rng.IntN(4)), rng.IntN(3) > 0

@@ -147,21 +147,31 @@ func (j *Judge) Block(b results.Block) {
 	j.hear(j.scene.block(b))
 }
 
+// atHand is how many events all assertions hear before they hear the next ones:
+// so few that their requests are still at hand for the last assertion.
+const atHand = 512
+
 func (j *Judge) hear(events []event) {
-	j.tally.hear(events)
-	j.sample.hear(events)
-	j.varied.hear(events)
-	oldest := j.scene.oldest()
-	for i, a := range j.assertions {
-		if j.fallen[i] == "" {
-			j.guard(i, func() { a.hear(events); a.trim(oldest) })
+	for some := range slices.Chunk(events, atHand) {
+		j.tally.hear(some)
+		j.sample.hear(some)
+		j.varied.hear(some)
+		for i, a := range j.assertions {
+			j.guard(i, func() { a.hear(some) })
 		}
+	}
+	oldest := j.scene.oldest() // of what is in flight behind all of them
+	for i, a := range j.assertions {
+		j.guard(i, func() { a.trim(oldest) })
 	}
 }
 
-// guard keeps a panic within the assertion it happened in: that one has no
-// answer then, the others do.
+// guard keeps a panic within the assertion it happened in: that one is asked no
+// more and has no answer, the others do.
 func (j *Judge) guard(i int, f func()) {
+	if j.fallen[i] != "" {
+		return
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			j.fallen[i] = fmt.Sprintf("%v\n%s", p, debug.Stack())
@@ -215,9 +225,7 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 }
 
 func (j *Judge) tell(i int, a assertion) (found []results.Finding) {
-	if j.fallen[i] == "" {
-		j.guard(i, func() { found = a.tell() })
-	}
+	j.guard(i, func() { found = a.tell() })
 	if why := j.fallen[i]; why != "" {
 		return []results.Finding{{Check: a.check(), Text: "the check itself failed, which is a fault of hammer: " + why}}
 	}
@@ -232,7 +240,7 @@ func (j *Judge) demand(f *results.Finding, v results.Verdict) {
 		return
 	}
 	for i, l := range j.limits {
-		if f.Limit != l.Name {
+		if f.Limit != l.Name || l.Contract == scenarios.BestEffort { // which promises nothing to see an error of
 			continue
 		}
 		promised := l.Rate.PerSecond()
@@ -241,12 +249,12 @@ func (j *Judge) demand(f *results.Finding, v results.Verdict) {
 		case r.Refuted && j.doubted(v.Findings, l): // and what is kept beside it is kept
 		case r.Refuted:
 			f.Status = results.Inconclusive
-			f.Text += ", but the record refutes the promise by what was not asked for"
+			f.Text = "the record refutes the promise by what was not asked for; beside that, " + f.Text
 		case promised == 0: // there is no rate to see an error of
 		case f.Check == CheckUpper && !reaches(r.RateHigh, promised, j.opts.Wanted),
 			f.Check == CheckLower && !reaches(r.RateLow, promised, j.opts.Wanted):
 			f.Status = results.Inconclusive
-			f.Text += fmt.Sprintf(", but only %s would have been seen, and %s %% was asked for", seen(r, promised), digits3(r.WantedPct))
+			f.Text = fmt.Sprintf("not seen sharply enough: only %s would have been caught, and %s %% was asked for; as far as was seen, %s", seen(r, promised), digits3(r.WantedPct), f.Text)
 		}
 	}
 }
@@ -279,7 +287,7 @@ func (j *Judge) unsay(all []results.Finding) {
 			f := &all[n]
 			if f.Limit == i.Limit && f.Status == results.Broken && (f.Check == CheckLower || f.Check == CheckWindow) {
 				f.Status = results.Inconclusive
-				f.Text += ", if each key has a budget of its own"
+				f.Text = "if each key has a budget of its own, " + f.Text
 			}
 		}
 	}

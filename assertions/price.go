@@ -13,7 +13,7 @@ const CheckPrice = "refusal.price"
 
 // price compares how long refusals and admissions took, and sees whether
 // connections are kept after a refusal: to open one anew costs both sides more
-// than the answer. It hears the first 32,768 requests.
+// than the answer. It hears the first 32,768 requests and a few more.
 type price struct {
 	heard             int64
 	refused, admitted []int64          // nanoseconds
@@ -35,8 +35,11 @@ func (p *price) check() string { return CheckPrice }
 func (p *price) trim(int64)    {}
 
 func (p *price) hear(events []event) {
+	if p.heard >= sampleSize {
+		return
+	}
 	for _, e := range events {
-		if e.kind != ends || !e.f.hit.Answered() || p.heard >= sampleSize {
+		if e.kind != ends || !e.f.hit.Answered() {
 			continue
 		}
 		p.heard++

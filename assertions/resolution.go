@@ -46,6 +46,10 @@ func (s *sample) resolution(limits []scenarios.Limit, i int, wanted int64, asked
 	r := resolution{s, s.moments(), limits, i, asked}
 	l := limits[i]
 	out := results.Resolution{Limit: l.Name, WantedPct: float64(wanted) / 10_000}
+	if l.Contract == scenarios.BestEffort {
+		out.Unbound = true
+		return out
+	}
 	if out.Refuted = r.refutes(l, 0); out.Refuted {
 		return out
 	}

@@ -34,6 +34,9 @@ type sampled struct {
 }
 
 func (s *sample) hear(events []event) {
+	if s.full {
+		return
+	}
 	s.order, s.front, s.keys = nil, nil, nil
 	for _, e := range events {
 		switch {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/ratehammer/ratehammer/results"
@@ -19,7 +20,7 @@ type flight struct {
 	asks  results.RetryAfter // what the refusal asks for; the zero value where it is none, or cannot be read
 	wrong bool               // it was refused wrongly for certain; set by bounds
 	ended bool
-	told  *told          // what a refusal on the key had said before it left; nil: nothing; set by tight
+	told  *due           // what a refusal on the key had said before it left; nil: nothing; set by tight
 	said  *fields.Answer // what its fields tell of limits; nil: not read yet
 	wait  int64          // number of the wait of its key that it left in; -1: none; set by consistent
 }
@@ -56,6 +57,7 @@ type sweep struct {
 	names   []string
 	dates   dates
 	pending []*flight // not started, sorted
+	spare   []*flight // room to merge them in
 	marks   []event   // tears, loses and regains that are not passed, in the order of time
 	torn    int64     // ticks: requests that left since the last tears, up to here, are torn
 	open    []*flight // heap of the open ones by end
@@ -73,6 +75,7 @@ func newSweep(tick time.Duration, early, late, linger time.Duration) *sweep {
 // valid until the next call, and so are their flights but for those in flight: the
 // next requests are put in their place, which spares the memory of a long record.
 func (s *sweep) block(b results.Block) []event {
+	known := len(s.pending)
 	fresh := make([]flight, max(len(b.Hits)-len(s.free), 0))
 	for i := range b.Hits {
 		var f *flight
@@ -85,13 +88,32 @@ func (s *sweep) block(b results.Block) []event {
 		s.interval(f, &b.Hits[i])
 		s.pending = append(s.pending, f)
 	}
-	slices.SortFunc(s.pending, byStart)
+	s.merge(known)
 	for _, m := range b.Marks {
 		s.mark(m)
 	}
 	s.events = s.events[:0]
 	s.release(floorDiv(b.Low-s.early, s.tick))
 	return s.events
+}
+
+// merge puts the pending ones in order, of which the first are. There may be many
+// of these, where some request is long under way.
+func (s *sweep) merge(known int) {
+	slices.SortFunc(s.pending[known:], byStart)
+	if known == 0 || known == len(s.pending) || byStart(s.pending[known-1], s.pending[known]) <= 0 {
+		return
+	}
+	first := sort.Search(known, func(i int) bool { return byStart(s.pending[i], s.pending[known]) > 0 })
+	s.spare = append(s.spare[:0], s.pending[first:known]...)
+	a, b := s.spare, s.pending[known:]
+	for to := first; len(a) > 0; to++ {
+		if len(b) > 0 && byStart(b[0], a[0]) < 0 {
+			s.pending[to], b = b[0], b[1:]
+		} else {
+			s.pending[to], a = a[0], a[1:]
+		}
+	}
 }
 
 // close returns the events that are left.

@@ -18,13 +18,20 @@ const CheckTight = "retry-after.tight"
 type tight struct {
 	*scene
 	slack  scenarios.Slack
-	keys   []told // of the refusals received and not yet overtaken, the one that reaches furthest
-	judged int64  // admissions behind a refusal
-	sight  int64  // nanoseconds: the shortest wait that was seen to be enough, with the rounding; a longer one would have been seen to be late
-	loose  int64
+	keys   []furthest
+	judged int64         // refusals that somebody was admitted behind
+	sight  int64         // nanoseconds: the shortest wait that was seen to be enough, with the rounding; a longer one would have been seen to be late
+	loose  int64         // of them, those that were late
 	worst  time.Duration // provably late by, beyond the rounding
 	claim  told
 	by     *results.Hit
+}
+
+// furthest is, of the refusals received on a key and not yet overtaken, the one
+// that reaches furthest.
+type furthest struct {
+	told
+	due *due // the same, for those that left since; nil: none did
 }
 
 func newTight(sc *scene, slack scenarios.Slack) *tight { return &tight{scene: sc, slack: slack} }
@@ -42,15 +49,17 @@ func (o *tight) hear(events []event) {
 			continue
 		}
 		for int(e.f.key) >= len(o.keys) {
-			o.keys = append(o.keys, told{})
+			o.keys = append(o.keys, furthest{})
 		}
 		k := &o.keys[e.f.key]
 		switch {
 		case e.f.torn:
 		case e.kind == starts:
 			if e.f.outcome == results.Admitted && k.seq != 0 {
-				t := *k
-				e.f.told = &t
+				if k.due == nil {
+					k.due = &due{told: k.told}
+				}
+				e.f.told = k.due
 			}
 		case e.f.asks.Readable():
 			o.refused(k, e.f)
@@ -60,9 +69,9 @@ func (o *tight) hear(events []event) {
 	}
 }
 
-func (o *tight) refused(k *told, f *flight) {
+func (o *tight) refused(k *furthest, f *flight) {
 	if t := f.tells(); k.seq == 0 || t.latest() > k.latest() {
-		*k = t
+		*k = furthest{told: t}
 	}
 }
 
@@ -70,26 +79,32 @@ func (o *tight) refused(k *told, f *flight) {
 // allows for the rounding.
 func (t told) latest() int64 { return t.sent + int64(t.wait) - int64(t.late) }
 
-func (o *tight) admitted(k *told, f *flight) {
-	t := *f.told
+func (o *tight) admitted(k *furthest, f *flight) {
+	t := f.told
 	if f.hit.Cost < t.cost {
 		return // a cheaper request may be admitted sooner
 	}
-	o.judged++
+	if !t.judged { // of several that are admitted behind one refusal only the first makes a wait of it
+		t.judged = true
+		o.judged++
+	}
 	if sight := f.hit.First + o.late - t.sent + int64(t.late+o.lateBy); o.sight == 0 || sight < o.sight {
 		o.sight = sight
 	}
 	if k.seq == t.seq {
-		*k = told{}
+		*k = furthest{}
 	}
 	late := time.Duration(t.latest() - f.hit.First - o.late)
 	if late <= o.lateBy+o.slack.Grace(t.wait) {
 		return
 	}
-	o.loose++
+	if !t.loose {
+		t.loose = true
+		o.loose++
+	}
 	if o.by == nil || late > o.worst {
 		h := *f.hit
-		o.worst, o.claim, o.by = late, t, &h
+		o.worst, o.claim, o.by = late, t.told, &h
 	}
 }
 

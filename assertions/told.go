@@ -16,6 +16,13 @@ type told struct {
 	late time.Duration // what rounding alone may have added
 }
 
+// due is what a refusal said, for those that left after it was received.
+type due struct {
+	told
+	judged bool // somebody was admitted behind it
+	loose  bool // and somebody earlier than it had said
+}
+
 // tells is what a refusal with a readable Retry-After said.
 func (f *flight) tells() told {
 	return told{seq: f.hit.Seq, sent: f.hit.Sent, at: f.hit.First, cost: f.hit.Cost,

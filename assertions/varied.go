@@ -38,6 +38,9 @@ func newVaried(phases []scenarios.Phase, limits []scenarios.Limit) *varied {
 }
 
 func (v *varied) hear(events []event) {
+	if len(v.phases) == 0 {
+		return
+	}
 	for _, e := range events {
 		if e.kind != starts || int(e.f.hit.Phase) >= len(v.phases) || e.f.hit.Phase < 0 {
 			continue

@@ -39,7 +39,7 @@ func (g *Gun) Preflight(ctx context.Context, label string, n int) (Preflight, er
 	c := g.chuteFor(source)
 	for range n {
 		h := results.Hit{Key: label, Cost: 1}
-		res, body, err := g.ask(ctx, c, &h)
+		res, body, err := g.asked(ctx, c, &h, p.Sent == 0)
 		switch {
 		case err != nil && res != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
 			return p, hinted(fmt.Errorf("%s answers %d, but its answer does not end within %v", g.target.URL, res.StatusCode, g.target.Timeout),
@@ -59,6 +59,47 @@ func (g *Gun) Preflight(ctx context.Context, label string, n int) (Preflight, er
 	}
 	return p, nil
 }
+
+// How often the very first request is sent, and the time before it is sent again:
+// a service that has just been started may drop what comes first.
+const (
+	firstTries = 5
+	firstPause = 500 * time.Millisecond
+)
+
+// asked is ask, which for the first request is tried again where the service
+// dropped it, or does not listen yet.
+func (g *Gun) asked(ctx context.Context, c *chute, h *results.Hit, first bool) (res *http.Response, body string, err error) {
+	for try := 1; ; try++ {
+		res, body, err = g.ask(ctx, c, h)
+		if err == nil || !first || !dropped(err) || ctx.Err() != nil {
+			return res, body, err
+		}
+		if try == firstTries {
+			return res, body, &tried{err, try}
+		}
+		select {
+		case <-ctx.Done():
+			return res, body, err
+		case <-time.After(firstPause):
+		}
+	}
+}
+
+// dropped reports whether an error is one of a service that is just starting: the
+// connection was refused, or ended before an answer came.
+func dropped(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// tried is the error of a request that was sent so many times.
+type tried struct {
+	error
+	times int
+}
+
+func (e *tried) Unwrap() error { return e.error }
 
 // ask sends one request and keeps the beginning of the answer's body.
 func (g *Gun) ask(ctx context.Context, c *chute, h *results.Hit) (*http.Response, string, error) {
@@ -94,6 +135,11 @@ func (g *Gun) explain(err error) error {
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var timeout net.Error
+	var again *tried
+	times := ""
+	if errors.As(err, &again) {
+		times = fmt.Sprintf(", %d times within %v", again.times, time.Duration(again.times-1)*firstPause)
+	}
 	other := strings.Replace(g.target.URL, "https://", "http://", 1)
 	switch {
 	case Hint(err) != "":
@@ -101,7 +147,7 @@ func (g *Gun) explain(err error) error {
 	case errors.Is(err, syscall.EMFILE):
 		return hinted(err, "this process may open too few files and connections: raise the limit, such as with ulimit -n 4096")
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return hinted(fmt.Errorf("nothing listens at %s: connection refused", g.url.Host), "start the service, or correct the host and port in the URL")
+		return hinted(fmt.Errorf("nothing listens at %s: connection refused%s", g.url.Host, times), "start the service, or correct the host and port in the URL")
 	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		return hinted(fmt.Errorf("%s does not speak TLS", g.url.Host), "use "+other)
 	case errors.As(err, &unknown), errors.As(err, &name), errors.As(err, &invalid):
@@ -112,7 +158,7 @@ func (g *Gun) explain(err error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return hinted(fmt.Errorf("%s does not answer", g.url.Host), "check the host and port, a firewall in between, or raise --timeout")
 	}
-	return hinted(fmt.Errorf("the first request to %s failed: %s", g.url.Host, plainError(err)), "check the URL, and try it with curl -i "+g.target.URL)
+	return hinted(fmt.Errorf("the first request to %s failed%s: %s", g.url.Host, times, plainError(err)), "check the URL, and try it with curl -i "+g.target.URL)
 }
 
 func unwrapped(err error) error {

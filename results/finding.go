@@ -110,6 +110,7 @@ type Resolution struct {
 	RatePct   *float64 `json:"rate_pct"`          // the larger distance of the two from the promised rate, in percent; absent: one side is open
 	WantedPct float64  `json:"wanted_pct"`        // what was asked for
 	Refuted   bool     `json:"refuted,omitempty"` // the promise itself is, so that no error in it can be looked for
+	Unbound   bool     `json:"unbound,omitempty"` // nothing is promised, so that there is nothing to be in error
 }
 
 // Verdict is the conclusion of a run: what its findings come to.

@@ -124,6 +124,9 @@ func outcomes(n results.Run) string {
 
 // resolved says which errors the run would have caught.
 func resolved(r results.Resolution) string {
+	if r.Unbound {
+		return "a best-effort limit promises nothing that could be caught; what it does against its numbers is told"
+	}
 	if r.Refuted {
 		return "none: the promise itself is refuted"
 	}

@@ -10,7 +10,7 @@ func pressure() Trap {
 	return Trap{
 		Name: "pressure", Says: "a drained key polled densely and for long: more is admitted when the promise says, neither earlier nor later",
 		Finds: []Kind{WrongRate, Lumpy, CostlyRefusal, Lockout}, Keys: 1, Asks: hasRate, Regular: true,
-		phases: func(d *design) track { return d.press("drain", "pressure") },
+		phases: func(d *design) track { return d.pressedTwice(d.press("drain", "pressure")) },
 	}
 }
 
@@ -39,11 +39,15 @@ const (
 // have cost a token, which one key can hide an error behind; through a network,
 // where that happens, there are several, if that is not too much for a server.
 func (d *design) polled() int {
-	if d.c.Keys > 0 || d.c.RTT < 2*time.Millisecond {
+	if !d.lossy() {
 		return 1
 	}
+	most := time.Duration(3)
+	if d.limit.Contract.Forgets() {
+		most = 6 // over several periods a key meets a loss more often than not
+	}
 	_, gap := d.polls()
-	return int(min(max(gap/max(easyGap, d.c.RTT/underWay), 1), 3))
+	return int(min(max(gap/max(easyGap, d.c.RTT/underWay), 1), most))
 }
 
 // bearable is the least time between two polls. Who promises more a second than
@@ -77,7 +81,7 @@ func (d *design) polls() (length, gap time.Duration) {
 	lever := length
 	switch has, _ := d.limit.Contract.Numbers(); {
 	case d.limit.Contract.Forgets():
-		length = max(length, 4*d.limit.Rate.Per)
+		length = max(length, d.periods()*d.limit.Rate.Per)
 		lever = d.limit.Rate.Per
 	case has.Align: // both ends of a period are blurred by the polls
 		length = max(length*3/2, 4*d.limit.Rate.Per)
@@ -98,6 +102,52 @@ func (d *design) polls() (length, gap time.Duration) {
 	// Not a round part of a token's time: the polls shall meet every phase of it.
 	return length, max(scale(gap, 987, 1013), scale(d.bearable(), 987, 1013), 50*time.Microsecond, length/20_000)
 }
+
+// periods is for how many of them a limiter that remembers no more than one is
+// polled.
+func (d *design) periods() time.Duration {
+	if d.twice() {
+		return 2
+	}
+	return 4
+}
+
+// twice reports whether keys are drained and polled a second time. A sliding
+// counter that is polled without end admits one each W/N, and one that is slower by
+// an error e has a token less only after 1/(r e): where its windows begin, and how
+// its estimate is rounded, hide it until then. Two drains that are known to a
+// moment are as far apart as windows are.
+func (d *design) twice() bool {
+	room := d.room()
+	return d.limit.Contract == scenarios.SlidingCounter && d.c.Keys == 0 && (room == 0 || room >= d.again()+d.onceMore())
+}
+
+// again is when the second drain is, behind the first: no window that the first
+// pressure was in counts any more.
+func (d *design) again() time.Duration { return scale(d.limit.Rate.Per, 42, 10) }
+
+// onceMore is how long the pressure behind it lasts: until something has come back.
+func (d *design) onceMore() time.Duration {
+	return d.limit.Rate.Per + 3*d.token + d.after()
+}
+
+// pressedTwice adds the second drain to a track, and polls behind it.
+func (d *design) pressedTwice(t track) track {
+	if !d.twice() {
+		return t
+	}
+	_, gap := d.polls()
+	again, length := d.again(), d.onceMore()
+	keys := scenarios.Keys{Of: t.phases[0].Name}
+	t.phases = append(t.phases,
+		scenarios.Phase{Name: t.phases[0].Name + "-again", Rest: again, Volley: d.drain(), Keys: keys},
+		scenarios.Phase{Name: t.phases[1].Name + "-again", Rest: again + d.after(), Pace: scenarios.Rate{Count: 1, Per: gap}, Count: int(length / gap), Keys: keys})
+	t.length = again + d.after() + length + 100*time.Millisecond
+	return t
+}
+
+// lossy: there is a network in between, where any number of keys can be polled.
+func (d *design) lossy() bool { return d.c.Keys == 0 && d.c.RTT >= 2*time.Millisecond }
 
 // room is how long the pressure may last within the budget.
 func (d *design) room() time.Duration {
