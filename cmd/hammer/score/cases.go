@@ -31,6 +31,7 @@ type Case struct {
 	Name    string   // as it would be given to target serve
 	Group   Group    //
 	Rows    []string // of docs/defects.md; nil: it has none
+	Defect  string   // its name without settings; empty: it is none
 	Unseen  string   // why no client can see it; empty: one can
 	Subject Subject
 }
@@ -57,7 +58,7 @@ func Cases() ([]Case, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", f.mode, err)
 			}
-			all = append(all, Case{Name: f.mode, Group: Defect, Rows: e.Rows, Unseen: e.Unseen, Subject: wrong})
+			all = append(all, Case{Name: f.mode, Group: Defect, Rows: e.Rows, Defect: e.Name, Unseen: e.Unseen, Subject: wrong})
 			if err := right(Twin, f.on); err != nil {
 				return nil, fmt.Errorf("twin of %s: %w", f.mode, err)
 			}
@@ -131,7 +132,11 @@ func shown(o defect.On, defects ...string) (Subject, error) {
 		rt.Answers.Fields = strings.Split(o.Fields, ",")
 	}
 	cfg.Routes = []server.Route{rt}
-	return Subject{Config: cfg, Key: asSeen(text), Align: alignOf(l.Algorithm), Deeds: o.Deeds, Keeps: o.Keeps}, r.err
+	s := Subject{Config: cfg, Key: asSeen(text), Align: alignOf(l.Algorithm), Deeds: o.Deeds, Keeps: o.Keeps}
+	if strings.Contains(o.Mode, "early=counted") {
+		s.Counts, s.Same = true, []scenarios.Vary{{Part: scenarios.PartBody, Values: []string{"{"}}}
+	}
+	return s, r.err
 }
 
 // alignOf is what a user would say of the windows that the promise speaks of: that
