@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -23,7 +24,7 @@ type scoring struct {
 	seeds, right, full, first int
 	only                      []string
 	distances                 []time.Duration
-	standard                  bool
+	scenarios                 []string
 	workers                   int
 	real, busy, spin          bool
 }
@@ -67,7 +68,9 @@ Exit codes:
 				return spin(os.Stdin)
 			}
 			if f := cmd.Flags(); o.real {
-				o.standard = o.standard || !f.Changed("standard")
+				if !f.Changed("scenario") {
+					o.scenarios = score.Scenarios()[:1]
+				}
 				if !f.Changed("seeds") {
 					o.seeds = 1
 				}
@@ -83,7 +86,7 @@ Exit codes:
 	f.IntVar(&o.first, "first-seed", 1, "the first run's seed, which the others count on from")
 	f.StringArrayVar(&o.only, "only", nil, "leave out every case whose name does not begin with this, and that is neither of this row nor of this group (defect, twin, trap, right); may be repeated")
 	f.DurationSliceVar(&o.distances, "network", score.Distances(), "round trips of the networks")
-	f.BoolVar(&o.standard, "standard", false, "leave the thorough scenario out, which takes most of the time")
+	f.StringSliceVar(&o.scenarios, "scenario", score.Scenarios(), "which are fired; thorough takes most of the time")
 	f.IntVar(&o.workers, "workers", 0, "runs at the same time (default one for each core, or 4 with --real)")
 	f.BoolVar(&o.real, "real", false, "fire over loopback in real time; by itself with the standard scenario and one seed")
 	f.BoolVar(&o.busy, "busy", false, "keep every core busy meanwhile; only with --real")
@@ -106,6 +109,11 @@ func (o *scoring) check() error {
 			errs = append(errs, fmt.Errorf("--%s %d: give at least %d", f.name, f.value, f.least))
 		}
 	}
+	for _, name := range o.scenarios {
+		if !slices.Contains(score.Scenarios(), name) {
+			errs = append(errs, fmt.Errorf("--scenario %s: give %s", name, strings.Join(score.Scenarios(), " or ")))
+		}
+	}
 	for _, d := range o.distances {
 		if d < 10*time.Microsecond || d > 10*time.Second {
 			errs = append(errs, fmt.Errorf("--network %v: give a round trip of 10us to 10s", d))
@@ -123,9 +131,9 @@ func (o *scoring) extent() (e score.Extent, cases []score.Case, err error) {
 		return e, nil, err
 	}
 	cases = score.Named(cases, o.only)
-	e = score.Extent{Views: score.Views(o.distances, !o.standard), Seeds: o.seeds, Right: o.right, First: o.first, Full: o.full, Workers: o.workers}
+	e = score.Extent{Views: score.Views(o.scenarios, o.distances), Seeds: o.seeds, Right: o.right, First: o.first, Full: o.full, Workers: o.workers}
 	if o.real {
-		e.Views, e.Workers = score.Loopback(!o.standard), cmp.Or(o.workers, 4)
+		e.Views, e.Workers = score.Loopback(o.scenarios), cmp.Or(o.workers, 4)
 		cases, err = score.Real(cases)
 	}
 	if err == nil && len(cases) == 0 {

@@ -10,6 +10,9 @@ import (
 // how often what corrects clocks, reloads or cleans up does it at the most.
 const Vigil = 35 * time.Second
 
+// Unwatched says what the standard scenario, which is over sooner, cannot see.
+const Unwatched = "what happens to the server now and then, such as a clock that steps every half a minute, goes unseen in a run that is shorter: --thorough watches for 35s"
+
 // vigil has one client stay below its rate and another ask at twice of it. A clock
 // that steps back takes from the first what it has, one that steps forward gives the
 // second what it has not earned; a reload or a clean-up gives it a full bucket. Where
