@@ -3,7 +3,7 @@
 GO ?= go
 PACKAGES = ./...
 
-.PHONY: build test check lint bench busy matrix causes tools
+.PHONY: build test check lint bench busy matrix score causes tools
 
 build:
 	$(GO) build -o bin/ ./cmd/hammer ./cmd/target
@@ -62,6 +62,11 @@ causes:
 SEEDS ?= 100
 matrix:
 	HAMMER_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 300m -v -run 'TestMutantsAreCaught|TestNeighboursAreBroken|TestRightAlgorithmsAreNeverAccused' ./assertions
+
+# The table of docs/score.md on as many seeds: hours on two cores.
+RIGHT ?= 1000
+score:
+	$(GO) run ./cmd/hammer score --seeds $(SEEDS) --right $(RIGHT)
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 5x $(PACKAGES)

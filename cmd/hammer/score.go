@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -161,6 +162,9 @@ func (o *scoring) run(ctx context.Context, c *console) error {
 	t := newScoreTable(c.out, cases, e)
 	if !c.json {
 		t.head()
+	}
+	if !o.real { // runs leave much behind and hold little
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	step, stop := showSteps(c, e.Trials(cases))
 	err = score.Matrix(ctx, cases, e, step, func(l score.Line) {

@@ -68,7 +68,7 @@ func Real(cases []Case) (real []Case, err error) {
 		if c.Defect != "" {
 			name = c.Defect
 		}
-		if known[name] || len(c.Subject.Deeds) > 0 || c.Unseen != "" {
+		if known[name] || len(c.Subject.Deeds) > 0 || c.Subject.Config.Nodes > 1 || c.Unseen != "" {
 			continue
 		}
 		known[name] = true

@@ -82,7 +82,7 @@ func Run(s Subject, t Trial) (Outcome, error) {
 		return Outcome{}, err
 	}
 	apart := int64(plan.Length) / int64(len(s.Deeds)+1)
-	at := &site{sim: sim, gun: gun, deeds: s.Deeds, every: apart, due: apart}
+	at := &site{sim: sim, nodes: s.Config.Nodes, gun: gun, deeds: s.Deeds, every: apart, due: apart}
 	limit := largest(sc.Limits)
 	blocks := virtual.RunAt(plan, virtual.Client{Answers: limit.Answers, Slack: limit.Slack, Jitter: 300 * time.Microsecond}, t.Network, at, t.Seed)
 	if at.err != nil {
