@@ -3,7 +3,7 @@
 GO ?= go
 PACKAGES = ./...
 
-.PHONY: build test check lint bench busy matrix brute causes tools
+.PHONY: build test check lint bench busy matrix brute score causes tools
 
 build:
 	$(GO) build -o bin/ ./cmd/hammer ./cmd/target
@@ -70,6 +70,11 @@ matrix:
 HISTORIES ?= 100000
 brute:
 	HAMMER_HISTORIES=$(HISTORIES) $(GO) test -count=1 -timeout 120m -v -run 'BruteForce|Porcupine|AccuseWrongly|AccusesWrongly|EveryPossiblePhase|APossibleHistory|EveryDrift|WhateverOverlaps' ./assertions
+
+# The table of docs/score.md on as many seeds: hours on two cores.
+RIGHT ?= 1000
+score:
+	$(GO) run ./cmd/hammer score --seeds $(SEEDS) --right $(RIGHT)
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 5x $(PACKAGES)

@@ -17,7 +17,9 @@ const CheckPolicy = "ratelimit.policy"
 // is what can be had at once, and w the time in which as much comes again. A
 // server may announce more limits than were declared, so that one that fits is
 // enough. Whether what is declared is also what is kept is the business of the
-// bounds.
+// bounds. It is advice, also where the bounds refute what is announced: the draft says
+// that the details of RateLimit-Policy are informative and that a client may ignore
+// them, so that nobody is promised anything by it. --strict makes a promise of it.
 type policy struct {
 	limits []scenarios.Limit
 	i      int

@@ -124,8 +124,8 @@ func (v Vary) fits(k Key) error {
 }
 
 // ParseSame reads a part of a request that makes no difference to a limit:
-// header:NAME, query:NAME, cookie:NAME, path:/A,/B, method:A,B or connections; a
-// path may hold {n}.
+// header:NAME, query:NAME, cookie:NAME, path:/A,/B, method:A,B, body:TEXT or
+// connections; a path may hold {n}.
 func ParseSame(s string) (Vary, error) {
 	part, rest, _ := strings.Cut(s, ":")
 	v := Vary{Part: Part(part)}
@@ -134,13 +134,15 @@ func ParseSame(s string) (Vary, error) {
 		return v, nil
 	case v.Part.named():
 		v.Name = rest
+	case v.Part == PartBody && rest != "":
+		v.Values = []string{rest}
 	case v.Part == PartPath, v.Part == PartMethod:
 		v.Values = strings.Split(rest, ",")
 		if len(v.Values) == 1 && !strings.Contains(rest, "{n}") {
 			return v, fmt.Errorf("%q is one %s: give several, by comma, or one with {n} in it", s, part)
 		}
 	default:
-		return v, fmt.Errorf("%q is no part of a request: write header:NAME, query:NAME, cookie:NAME, path:/A,/B, method:A,B or connections", s)
+		return v, fmt.Errorf("%q is no part of a request: write header:NAME, query:NAME, cookie:NAME, path:/A,/B, method:A,B, body:TEXT or connections", s)
 	}
 	if err := v.check(nil); err != nil {
 		return v, fmt.Errorf("%q: %w", s, err)

@@ -97,12 +97,12 @@ func TestVaryRefused(t *testing.T) {
 }
 
 func TestParseSame(t *testing.T) {
-	for _, s := range []string{"header:X-Forwarded-For", "query:code", "cookie:session", "path:/a,/a/", "path:/verify/{n}", "method:GET,HEAD"} {
+	for _, s := range []string{"header:X-Forwarded-For", "query:code", "cookie:session", "path:/a,/a/", "path:/verify/{n}", "method:GET,HEAD", `body:{"a": [1,`} {
 		if _, err := ParseSame(s); err != nil {
 			t.Errorf("%s: %v", s, err)
 		}
 	}
-	for _, s := range []string{"", "header", "header:", "path:/a", "path:a,b", "method:GET", "body:x", "connections:3"} {
+	for _, s := range []string{"", "header", "header:", "path:/a", "path:a,b", "method:GET", "body:", "connections:3"} {
 		if v, err := ParseSame(s); err == nil {
 			t.Errorf("%s: got %+v, want an error", s, v)
 		}

@@ -168,6 +168,9 @@ func (o *check) fireAt(ctx context.Context, s *session, target probes.Target, li
 	standard.Target, standard.Request, standard.Timeout, standard.LateBy = target.URL, target.Request, target.Timeout, o.promise.lateBy
 	s.notes = append(s.notes, omissions(left, o.budget)...)
 	s.scenario = &standard
+	if !o.thorough {
+		s.console.sayf("%s", library.Unwatched)
+	}
 	return s.fire(ctx)
 }
 

@@ -65,13 +65,14 @@ func list(c *console, p promise) error {
 	if err != nil {
 		return err
 	}
+	fires := library.Fires(l, library.Circumstances{Wanted: wanted, Same: same})
 	if len(same) == 0 && l.Key.Kind != scenarios.KeyNone {
 		same = library.Identity(l.Key)
 	}
 	prices := library.Prices(l, library.Circumstances{Wanted: wanted, Same: same})
 	for _, t := range library.Traps() {
 		if price, ok := prices[t.Name]; ok {
-			out.Scenarios = append(out.Scenarios, trap{entry{t.Name, t.Says}, t.Finds, t.Regular, price.Requests, price.Length.Seconds()})
+			out.Scenarios = append(out.Scenarios, trap{entry{t.Name, t.Says}, t.Finds, fires[t.Name], price.Requests, price.Length.Seconds()})
 		}
 	}
 	for _, a := range assertions.All() {

@@ -116,5 +116,8 @@ func (o *planFlags) scenario(c *console, args []string) (*scenarios.Scenario, er
 	for _, n := range omissions(left, o.budget) {
 		c.sayf("%s", n)
 	}
+	if !o.thorough {
+		c.sayf("%s", library.Unwatched)
+	}
 	return &s, nil
 }

@@ -40,7 +40,7 @@ func (p *promise) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&p.limited, "limited", "429", "answers that refuse, in the same form; asked before --admitted")
 	f.StringVar(&p.costHeader, "cost-header", "", "request header that says how many tokens a request asks for; without it each asks for one")
 	f.StringVar(&p.costBody, "cost-body", "", "how the body says it instead: array, an array of JSON asks for as many tokens as it has elements, each of them --body")
-	f.StringArrayVar(&p.same, "same", nil, "part of a request that makes no difference to the limit, and is varied to see that: header:NAME, query:NAME, cookie:NAME, path:/A,/B, method:A,B or connections; may be repeated")
+	f.StringArrayVar(&p.same, "same", nil, "part of a request that makes no difference to the limit, and is varied to see that: header:NAME, query:NAME, cookie:NAME, path:/A,/B, method:A,B, body:TEXT or connections; may be repeated")
 	f.BoolVar(&p.identity, "identity", false, "nothing but the key tells clients apart: vary all whose names can be guessed")
 	f.DurationVar(&p.quantum, "quantum", slack.Quantum, "step of the limiter's clock that is granted")
 	f.StringVar(&p.over, "over", "0.05%", "how much faster than the rate its clock may run")

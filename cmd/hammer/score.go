@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -22,8 +25,9 @@ type scoring struct {
 	seeds, right, full, first int
 	only                      []string
 	distances                 []time.Duration
-	standard                  bool
+	scenarios                 []string
 	workers                   int
+	real, busy, spin          bool
 }
 
 func newScore(c *console) *cobra.Command {
@@ -39,6 +43,11 @@ least by the thorough scenario, which is told that nothing but the key tells
 clients apart (--identity); what is right never. Each line is printed as soon as it
 is done, the sum at the end.
 
+With --real it fires over loopback in real time instead, at those cases that take
+less than a quarter of a minute, several at once, and with --busy while every core
+is kept busy by others: whatever this machine is in the middle of, nothing right
+may be accused.
+
 A cell is how many of so many runs were called broken. 'n?' behind it: of the runs
 whose sight was measured as well (--full, which takes most of a run's time), n were
 inconclusive.
@@ -52,9 +61,23 @@ Exit codes:
 		Example: `  hammer score
   hammer score --seeds 100 --right 1000
   hammer score --only off-by-one --only D41 --seeds 20
-  hammer score --only trap --network 150ms`,
+  hammer score --only trap --network 150ms
+  hammer score --real --busy --seeds 1`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), c) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.spin {
+				return spin(os.Stdin)
+			}
+			if f := cmd.Flags(); o.real {
+				if !f.Changed("scenario") {
+					o.scenarios = score.Scenarios()[:1]
+				}
+				if !f.Changed("seeds") {
+					o.seeds = 1
+				}
+			}
+			return o.run(cmd.Context(), c)
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -64,8 +87,12 @@ Exit codes:
 	f.IntVar(&o.first, "first-seed", 1, "the first run's seed, which the others count on from")
 	f.StringArrayVar(&o.only, "only", nil, "leave out every case whose name does not begin with this, and that is neither of this row nor of this group (defect, twin, trap, right); may be repeated")
 	f.DurationSliceVar(&o.distances, "network", score.Distances(), "round trips of the networks")
-	f.BoolVar(&o.standard, "standard", false, "leave the thorough scenario out, which takes most of the time")
-	f.IntVar(&o.workers, "workers", 0, "runs at the same time (default one for each core)")
+	f.StringSliceVar(&o.scenarios, "scenario", score.Scenarios(), "which are fired; thorough takes most of the time")
+	f.IntVar(&o.workers, "workers", 0, "runs at the same time (default one for each core, or 4 with --real)")
+	f.BoolVar(&o.real, "real", false, "fire over loopback in real time; by itself with the standard scenario and one seed")
+	f.BoolVar(&o.busy, "busy", false, "keep every core busy meanwhile; only with --real")
+	f.BoolVar(&o.spin, "spin", false, "keep a core busy until standard input ends")
+	_ = f.MarkHidden("spin")
 	return cmd
 }
 
@@ -83,31 +110,61 @@ func (o *scoring) check() error {
 			errs = append(errs, fmt.Errorf("--%s %d: give at least %d", f.name, f.value, f.least))
 		}
 	}
+	for _, name := range o.scenarios {
+		if !slices.Contains(score.Scenarios(), name) {
+			errs = append(errs, fmt.Errorf("--scenario %s: give %s", name, strings.Join(score.Scenarios(), " or ")))
+		}
+	}
 	for _, d := range o.distances {
 		if d < 10*time.Microsecond || d > 10*time.Second {
 			errs = append(errs, fmt.Errorf("--network %v: give a round trip of 10us to 10s", d))
 		}
 	}
+	if o.busy && !o.real {
+		errs = append(errs, errors.New("--busy: in virtual time no run notices how busy this machine is: add --real"))
+	}
 	return errors.Join(errs...)
+}
+
+// extent is how much is tried, and on what.
+func (o *scoring) extent() (e score.Extent, cases []score.Case, err error) {
+	if cases, err = score.Cases(); err != nil {
+		return e, nil, err
+	}
+	cases = score.Named(cases, o.only)
+	e = score.Extent{Views: score.Views(o.scenarios, o.distances), Seeds: o.seeds, Right: o.right, First: o.first, Full: o.full, Workers: o.workers}
+	if o.real {
+		e.Views, e.Workers = score.Loopback(o.scenarios), cmp.Or(o.workers, 4)
+		cases, err = score.Real(cases)
+	}
+	if err == nil && len(cases) == 0 {
+		err = fmt.Errorf("--only %s: no case that can be tried so has such a name, row or group", strings.Join(o.only, ", "))
+	}
+	return e, cases, err
 }
 
 func (o *scoring) run(ctx context.Context, c *console) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	all, err := score.Cases()
+	e, cases, err := o.extent()
 	if err != nil {
 		return err
 	}
-	cases := score.Named(all, o.only)
-	if len(cases) == 0 {
-		return fmt.Errorf("--only %s: no case has such a name, row or group", strings.Join(o.only, ", "))
+	if o.busy {
+		rest, err := keepBusy()
+		if err != nil {
+			return err
+		}
+		defer rest()
 	}
-	e := score.Extent{Views: score.Views(o.distances, !o.standard), Seeds: o.seeds, Right: o.right, First: o.first, Full: o.full, Workers: o.workers}
 	out := scored{Version: report.SchemaVersion}
 	t := newScoreTable(c.out, cases, e)
 	if !c.json {
 		t.head()
+	}
+	if !o.real { // runs leave much behind and hold little
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	step, stop := showSteps(c, e.Trials(cases))
 	err = score.Matrix(ctx, cases, e, step, func(l score.Line) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ratehammer/ratehammer/cmd/hammer/score"
@@ -64,46 +65,31 @@ func (t *scoreTable) row(group, name string, cells []string, last ...string) {
 }
 
 func (t *scoreTable) head() {
-	var names, kinds []string
+	var names []string
 	for _, v := range t.extent.Views {
 		names = append(names, v.Name)
 	}
-	kinds = append(kinds, "requests")
-	if t.thorough() {
-		kinds = append(kinds, "thorough")
-	}
-	t.row("", "case", names, append(kinds, "found by")...)
+	t.row("", "case", names, "requests", "found by")
 }
-
-// thorough reports whether some view is.
-func (t *scoreTable) thorough() bool { return t.extent.Views[len(t.extent.Views)-1].Thorough }
 
 func (t *scoreTable) line(l score.Line) {
 	var cells []string
-	var requests [2]int
-	by := ""
+	var requests, by string
 	for i, c := range l.Cells {
 		v := t.extent.Views[i]
 		cells = append(cells, fmt.Sprintf("%d/%d%s", c.Broken, c.Runs, doubts(c)))
-		if n := &requests[0]; v.Thorough {
-			n = &requests[1]
-			*n = max(*n, c.Requests)
-		} else {
-			*n = max(*n, c.Requests)
-		}
-		if by == "" && len(c.Checks) > 0 {
-			by = c.Checks[0]
+		if by == "" && (c.Caught() || l.Case.Group != score.Defect && len(c.Checks) > 0) {
+			by, requests = c.Checks[0], fmt.Sprint(c.Requests)
 		}
 		if c.Surprise != "" && l.Case.Group != score.Defect {
 			t.after = append(t.after, fmt.Sprintf("accused: %s, %s: %s", l.Case.Name, v.Name, c.Surprise))
 		}
 	}
-	t.missed(l)
-	last := []string{fmt.Sprint(requests[0])}
-	if t.thorough() {
-		last = append(last, fmt.Sprint(requests[1]))
+	if requests == "" { // of what is not caught, what it took not to
+		requests = fmt.Sprint(slices.MaxFunc(l.Cells, func(a, b score.Cell) int { return a.Requests - b.Requests }).Requests)
 	}
-	t.row(string(l.Case.Group), l.Case.Name, cells, append(last, by)...)
+	t.missed(l)
+	t.row(string(l.Case.Group), l.Case.Name, cells, requests, by)
 }
 
 // missed keeps what is said of a defect that is not caught, and why.

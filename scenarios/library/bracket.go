@@ -21,6 +21,7 @@ func bracket() Trap {
 	return Trap{
 		Name: "bracket", Says: "twelve keys drained alike, each asked once after another wait: when they reopen is known to some 30 ms, and is what Retry-After said",
 		Finds: []Kind{WrongWait}, Keys: manyTwins, Asks: hasRate,
+		called: func(d *design) bool { return manyTwins*d.drain() <= 300 && (d.c.Keys == 0 || d.c.Keys >= 4*manyTwins) },
 		phases: func(d *design) (t track) {
 			for i, wait := range d.waits() {
 				drained := fmt.Sprintf("before-bracket-%d", i+1)

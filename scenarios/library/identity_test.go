@@ -48,14 +48,14 @@ func TestIdentityIsDeclared(t *testing.T) {
 		want []string
 		left []string // of the thorough scenario
 	}{
-		{"header:X-Api-Key", nil, nil, []string{"spoof", "invented", "spellings", "methods"}},
-		{"ip", nil, nil, []string{"spoof", "invented", "spellings", "methods"}},
-		{"ip{ipv6=64}", nil, nil, []string{"spoof", "invented", "spellings", "methods", "ladder"}},
+		{"header:X-Api-Key", nil, nil, []string{"spoof", "invented", "spellings", "methods", "bodies"}},
+		{"ip", nil, nil, []string{"spoof", "invented", "spellings", "methods", "bodies"}},
+		{"ip{ipv6=64}", nil, nil, []string{"spoof", "invented", "spellings", "methods", "bodies", "ladder"}},
 		{"none", nil, nil, nil},
-		{"xff", nil, []string{"spoof-x-forwarded-for", "thief-x-forwarded-for"}, []string{"invented", "spellings", "methods"}},
-		{"xff{ipv6=64}", nil, []string{"spoof-x-forwarded-for", "thief-x-forwarded-for", "ladder"}, []string{"invented", "spellings", "methods"}},
-		{"header:X-Api-Key", same("path:/a,/b", "query:code", "query:code", "header:X-Api-Key"), []string{"invented-code", "spelling-1"}, []string{"spoof", "methods"}},
-		{"header:X-Api-Key", same("path:/v/{n}", "method:GET,HEAD", "header:X-Real-IP"), []string{"spoof-x-real-ip", "invented-1", "method-1"}, []string{"spellings"}},
+		{"xff", nil, []string{"spoof-x-forwarded-for", "thief-x-forwarded-for"}, []string{"invented", "spellings", "methods", "bodies"}},
+		{"xff{ipv6=64}", nil, []string{"spoof-x-forwarded-for", "thief-x-forwarded-for", "ladder"}, []string{"invented", "spellings", "methods", "bodies"}},
+		{"header:X-Api-Key", same("path:/a,/b", "query:code", "query:code", "header:X-Api-Key"), []string{"invented-code", "spelling-1"}, []string{"spoof", "methods", "bodies"}},
+		{"header:X-Api-Key", same("path:/v/{n}", "method:GET,HEAD", "header:X-Real-IP"), []string{"spoof-x-real-ip", "invented-1", "method-1"}, []string{"spellings", "bodies"}},
 	}
 	for _, tt := range tests {
 		l := keyed(t, tt.key)

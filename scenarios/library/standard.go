@@ -23,9 +23,21 @@ type Omission struct {
 // with waits for full buckets between them. What does not fit is told.
 func Standard(l scenarios.Limit, c Circumstances) (scenarios.Scenario, []Omission) {
 	d := newDesign(l, c)
-	return d.lay("check", slices.DeleteFunc(Traps(), func(t Trap) bool {
-		return !t.Regular && (t.called == nil || !t.called(d))
-	}))
+	return d.lay("check", slices.DeleteFunc(Traps(), func(t Trap) bool { return !d.regular(t) }))
+}
+
+// regular reports whether a trap is part of the standard scenario.
+func (d *design) regular(t Trap) bool { return t.Regular || t.called != nil && t.called(d) }
+
+// Fires are the names of the traps of the standard scenario that the contract allows
+// to be asked.
+func Fires(l scenarios.Limit, c Circumstances) map[string]bool {
+	d := newDesign(l, c)
+	all := map[string]bool{}
+	for _, t := range Traps() {
+		all[t.Name] = t.Asks(l) && d.regular(t)
+	}
+	return all
 }
 
 // Thorough is the least set of traps that finds every kind of fault the contract

@@ -24,6 +24,7 @@ const (
 	StaleRefill   Kind = "what should come back at rest and is lost"
 	Overfull      Kind = "more than all after a long rest"
 	Evicted       Kind = "clients who have spent and are forgotten to make room"
+	Seldom        Kind = "what happens every half a minute, such as a clock that steps"
 	Shared        Kind = "keys that share a budget"
 	TooStrict     Kind = "refusals of who stays inside the rate"
 	TooLax        Kind = "who is just above the rate and never refused"
@@ -36,6 +37,7 @@ const (
 	Invented      Kind = "values that callers make up and that have budgets of their own"
 	Spelling      Kind = "spellings of a path that have budgets of their own"
 	PerMethod     Kind = "methods that have budgets of their own"
+	Uncounted     Kind = "requests that are not understood and not counted"
 	PerAddress    Kind = "addresses of one client that have budgets of their own"
 	PerConnection Kind = "budgets that belong to connections"
 	Herd          Kind = "clients that are all sent back at the same moment"
@@ -57,8 +59,8 @@ type Trap struct {
 
 // Traps are all of them, the most telling first.
 func Traps() []Trap {
-	return []Trap{volley(), pressure(), crush(), obey(), rest(), twins(), below(), above(), idle(), edge(), pilot(), halves(), trials(), throng(), long(), evicted(), cost(), bracket(),
-		spoof(), invented(), spellings(), methods(), ladder(), grid(), herd()}
+	return []Trap{volley(), pressure(), crush(), obey(), rest(), twins(), below(), above(), idle(), edge(), pilot(), halves(), trials(), throng(), long(), vigil(), evicted(), bracket(), cost(),
+		spoof(), invented(), spellings(), methods(), bodies(), ladder(), grid(), herd()}
 }
 
 // track is a trap that is fitted to a limit: phases that follow each other. Rest

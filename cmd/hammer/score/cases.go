@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ratehammer/ratehammer/cmd/target/clock"
 	"github.com/ratehammer/ratehammer/cmd/target/defect"
 	"github.com/ratehammer/ratehammer/cmd/target/dialect"
 	"github.com/ratehammer/ratehammer/cmd/target/key"
@@ -31,6 +32,7 @@ type Case struct {
 	Name    string   // as it would be given to target serve
 	Group   Group    //
 	Rows    []string // of docs/defects.md; nil: it has none
+	Defect  string   // its name without settings; empty: it is none
 	Unseen  string   // why no client can see it; empty: one can
 	Subject Subject
 }
@@ -41,24 +43,31 @@ type Case struct {
 func Cases() ([]Case, error) {
 	var all []Case
 	known := map[string]bool{} // what is right
-	right := func(g Group, o defect.On) error {
-		name := on(o)
+	right := func(g Group, f form) error {
+		name := on(f.on)
+		if f.nodes {
+			name += twoNodes
+		}
 		if known[name] {
 			return nil
 		}
 		known[name] = true
-		s, err := shown(o)
+		s, err := f.subject()
 		all = append(all, Case{Name: name, Group: g, Subject: s})
 		return err
 	}
 	for _, e := range defect.Catalogue() {
 		for _, f := range formsOf(e) {
-			wrong, err := shown(f.on, f.mode)
+			wrong, err := f.subject(f.mode)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", f.mode, err)
 			}
-			all = append(all, Case{Name: f.mode, Group: Defect, Rows: e.Rows, Unseen: e.Unseen, Subject: wrong})
-			if err := right(Twin, f.on); err != nil {
+			name := f.mode
+			if f.nodes {
+				name += twoNodes
+			}
+			all = append(all, Case{Name: name, Group: Defect, Rows: e.Rows, Defect: e.Name, Unseen: e.Unseen, Subject: wrong})
+			if err := right(Twin, f); err != nil {
 				return nil, fmt.Errorf("twin of %s: %w", f.mode, err)
 			}
 		}
@@ -71,11 +80,24 @@ func Cases() ([]Case, error) {
 		all = append(all, Case{Name: t.Name, Group: Trap, Rows: t.Rows, Subject: s})
 	}
 	for _, d := range limiter.List() {
-		if err := right(Right, defect.On{Limit: d.Example}); err != nil {
+		if err := right(Right, form{on: defect.On{Limit: d.Example}}); err != nil {
 			return nil, fmt.Errorf("%s: %w", d.Name, err)
 		}
 	}
 	return all, nil
+}
+
+// twoNodes is said of a server of two nodes.
+const twoNodes = " 2 nodes 1s apart"
+
+// subject is the server that a form is seen on, with the defects that are given.
+func (f form) subject(defects ...string) (Subject, error) {
+	s, err := shown(f.on, defects...)
+	if err == nil && f.nodes {
+		s.Config.Nodes = 2
+		s.Config.Clock, err = clock.ParseScript("node 2 step -1s")
+	}
+	return s, err
 }
 
 // trap is a server that is right and looks wrong, of at most two limits.
@@ -131,7 +153,11 @@ func shown(o defect.On, defects ...string) (Subject, error) {
 		rt.Answers.Fields = strings.Split(o.Fields, ",")
 	}
 	cfg.Routes = []server.Route{rt}
-	return Subject{Config: cfg, Key: asSeen(text), Align: alignOf(l.Algorithm), Deeds: o.Deeds, Keeps: o.Keeps}, r.err
+	s := Subject{Config: cfg, Key: asSeen(text), Align: alignOf(l.Algorithm), Deeds: o.Deeds, Keeps: o.Keeps}
+	if strings.Contains(o.Mode, "early=counted") {
+		s.Counts, s.Same = true, []scenarios.Vary{{Part: scenarios.PartBody, Values: []string{"{"}}}
+	}
+	return s, r.err
 }
 
 // alignOf is what a user would say of the windows that the promise speaks of: that

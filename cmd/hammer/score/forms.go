@@ -4,21 +4,24 @@ import "github.com/ratehammer/ratehammer/cmd/target/defect"
 
 // form is one way in which a defect can be wrong.
 type form struct {
-	mode string // as it would be given to target serve
-	on   defect.On
+	mode  string // as it would be given to target serve
+	on    defect.On
+	nodes bool // on two nodes with one store, whose clocks differ by a second, that are asked in turn
 }
 
 // formsOf are the forms of a defect, its example first. They are all that its
 // settings name that a client of the example's server could tell from what is right:
-// reloads that change the promise, nodes with clocks of their own and the like need
-// more than one server and one promise.
+// reloads that change the promise need more than one.
 func formsOf(e defect.Entry) []form {
-	all := []form{{e.Example, e.On}}
+	all := []form{{mode: e.Example, on: e.On}}
 	for _, m := range modes[e.Name] {
-		all = append(all, form{m, e.On})
+		all = append(all, form{mode: m, on: e.On})
 	}
-	if e.Name == "ra" { // which is off by a token's time at most
-		all = append(all, form{"ra{form=full-interval}", defect.On{Limit: "token-bucket{burst=5,rate=1/5s}"}})
+	switch e.Name {
+	case "ra": // which is off by a token's time at most
+		all = append(all, form{mode: "ra{form=full-interval}", on: defect.On{Limit: "token-bucket{burst=5,rate=1/5s}"}})
+	case "wall-clock": // of which one node alone shows nothing
+		all = append(all, form{mode: "wall-clock{form=clamp}", on: e.On, nodes: true})
 	}
 	return all
 }

@@ -55,7 +55,7 @@ func Matrix(ctx context.Context, cases []Case, e Extent, step func(), line func(
 	for range workers {
 		working.Go(func() {
 			for j := range jobs {
-				if err := t.try(j); err != nil {
+				if err := t.try(ctx, j); err != nil {
 					stop(fmt.Errorf("%s: %w", cases[j.c].Name, err))
 				}
 				step()
@@ -65,6 +65,7 @@ func Matrix(ctx context.Context, cases []Case, e Extent, step func(), line func(
 	t.hand(ctx, jobs)
 	close(jobs)
 	working.Wait()
+	t.end()
 	return context.Cause(ctx)
 }
 
@@ -95,11 +96,17 @@ func (t *table) hand(ctx context.Context, jobs chan<- job) {
 	}
 }
 
-func (t *table) try(j job) error {
+func (t *table) try(ctx context.Context, j job) error {
 	c, v := t.cases[j.c], t.extent.Views[j.v]
 	trial := Trial{Network: v.Network, Thorough: v.Thorough, Identity: v.Thorough, Seed: uint64(j.seed),
 		Quick: j.seed-max(t.extent.First, 1) >= t.extent.Full}
-	o, err := Run(c.Subject, trial)
+	var o Outcome
+	var err error
+	if v.Real {
+		o, err = Fire(ctx, c.Subject, trial)
+	} else {
+		o, err = Run(c.Subject, trial)
+	}
 	if err != nil {
 		return err
 	}
@@ -107,11 +114,28 @@ func (t *table) try(j job) error {
 	defer t.mu.Unlock()
 	t.lines[j.c].Cells[j.v].add(o, trial, c.Group == Defect)
 	t.left[j.c]--
-	for ; t.told < len(t.cases) && t.left[t.told] == 0; t.told++ {
-		for i := range t.lines[t.told].Cells {
-			t.lines[t.told].Cells[i].close()
-		}
-		t.line(t.lines[t.told])
+	for t.told < len(t.cases) && t.left[t.told] == 0 {
+		t.tell()
 	}
 	return nil
+}
+
+// end tells of what was begun and not ended.
+func (t *table) end() {
+	for t.told < len(t.cases) {
+		if begun := t.lines[t.told].Cells[0].Runs > 0; !begun {
+			t.told++
+			continue
+		}
+		t.tell()
+	}
+}
+
+// tell tells of the next line.
+func (t *table) tell() {
+	for i := range t.lines[t.told].Cells {
+		t.lines[t.told].Cells[i].close()
+	}
+	t.line(t.lines[t.told])
+	t.told++
 }

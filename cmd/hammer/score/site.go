@@ -15,9 +15,11 @@ import (
 // site is a reference server in virtual time, asked with the requests that the
 // real client would send, and read as it reads answers.
 type site struct {
-	sim *server.Sim
-	gun *probes.Gun
-	err error // that made a request impossible, or a deed
+	sim   *server.Sim
+	nodes int // that are asked in turn; 0: 1
+	turn  int
+	gun   *probes.Gun
+	err   error // that made a request impossible, or a deed
 
 	deeds []string // that are still to come, of the admin side
 	every int64    // nanoseconds from one to the next
@@ -31,7 +33,8 @@ func (s *site) Arrive(r virtual.Request, reply func(int64, virtual.Answer)) {
 		reply(r.At, virtual.Answer{Status: http.StatusInternalServerError})
 		return
 	}
-	s.sim.Arrive(time.Duration(r.At), request, func(at time.Duration, res *http.Response) {
+	s.turn++
+	s.sim.ArriveAt(1+s.turn%max(s.nodes, 1), time.Duration(r.At), request, func(at time.Duration, res *http.Response) {
 		var h results.Hit
 		s.gun.Read(&h, res)
 		reply(int64(at), virtual.Answer{Status: res.StatusCode, RetryAfter: h.RetryAfter, Date: h.Date, Headers: h.Headers})

@@ -11,7 +11,7 @@ import (
 )
 
 // views are those of the published table.
-var views = Views(Distances(), true)
+var views = Views(Scenarios(), Distances())
 
 // row is a line of the published table: the case, and how often each view called
 // it broken.

@@ -1,7 +1,7 @@
 // Package score measures how good hammer is: it checks the reference server,
-// right and wrong, in virtual time over a simulated network, and counts what was
-// caught and who was accused. It stands behind all the others, as hammer itself
-// does.
+// right and wrong, in virtual time over a simulated network or over loopback, and
+// counts what was caught and who was accused. It stands behind all the others, as
+// hammer itself does.
 package score
 
 import (
@@ -25,11 +25,13 @@ import (
 
 // Subject is a server to be judged.
 type Subject struct {
-	Config server.Config   // its Seed is set by the trial
-	Key    scenarios.Key   // what hammer tells clients apart by
-	Align  scenarios.Align // of the first limit's windows; empty: not said
-	Deeds  []string        // paths of the admin side that are posted to, spread over the run; nil: nothing happens
-	Keeps  bool            // the states are in a file that outlives the server
+	Config server.Config    // its Seed is set by the trial
+	Key    scenarios.Key    // what hammer tells clients apart by
+	Align  scenarios.Align  // of the first limit's windows; empty: not said
+	Deeds  []string         // paths of the admin side that are posted to, spread over the run; nil: nothing happens
+	Same   []scenarios.Vary // what was declared to make no difference
+	Counts bool             // what is not understood was declared to be counted, which a 400 tells
+	Keeps  bool             // the states are in a file that outlives the server
 }
 
 // Trial is how a subject is looked at.
@@ -53,10 +55,9 @@ type Outcome struct {
 // day is when simulated servers start, give or take some hours by the seed.
 var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// Run tries a subject.
+// Run tries a subject in virtual time.
 func Run(s Subject, t Trial) (Outcome, error) {
 	s.Config.Seed = t.Seed
-	start := day.Add(time.Duration(t.Seed*7_919_000_003) % (24 * time.Hour))
 	if s.Keeps {
 		folder, err := os.MkdirTemp("", "hammer-score")
 		if err != nil {
@@ -65,48 +66,34 @@ func Run(s Subject, t Trial) (Outcome, error) {
 		defer os.RemoveAll(folder)
 		s.Config = keeping(s.Config, filepath.Join(folder, "states"))
 	}
-	sim, err := server.Simulate(s.Config, start)
+	sim, err := server.Simulate(s.Config, day.Add(time.Duration(t.Seed*7_919_000_003)%(24*time.Hour)))
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer sim.Close()
-	limits := promised(sim, s.Key)
-	for i := range limits { // how a request says what it costs is part of the promise
-		for _, l := range s.Config.Limits {
-			if l.Name == limits[i].Name {
-				limits[i].CostHeader, limits[i].CostBody = l.CostHeader, l.CostBody
-			}
-		}
-	}
-	limits[0].Align = s.Align
-	limit := largest(limits)
-	gun, err := probes.Aim(context.Background(), probes.Target{URL: "http://127.0.0.1:1/", Key: s.Key, Answers: limit.Answers,
-		Cost: limit.CostHeader, CostBody: limit.CostBody, Nonce: fmt.Sprint("s", t.Seed)})
+	sc := s.scenario(t, sim, 2*t.Network.OneWay)
+	gun, err := s.aim(context.Background(), sc.Limits, "http://127.0.0.1:1/", t.Seed)
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer gun.Close()
-	draw := library.Standard
-	if t.Thorough {
-		draw = library.Thorough
-	}
-	same := slices.Clone(t.Same)
-	if t.Identity && s.Key.Kind != scenarios.KeyNone {
-		same = append(same, library.Identity(s.Key)...)
-	}
-	sc, _ := draw(limit, library.Circumstances{Same: same, RTT: 2 * t.Network.OneWay, Seed: t.Seed, Budget: 5 * time.Minute})
-	sc.Limits = limits
 	plan, err := sc.Plan(scenarios.Supply{})
 	if err != nil {
 		return Outcome{}, err
 	}
 	apart := int64(plan.Length) / int64(len(s.Deeds)+1)
-	at := &site{sim: sim, gun: gun, deeds: s.Deeds, every: apart, due: apart}
+	at := &site{sim: sim, nodes: s.Config.Nodes, gun: gun, deeds: s.Deeds, every: apart, due: apart}
+	limit := largest(sc.Limits)
 	blocks := virtual.RunAt(plan, virtual.Client{Answers: limit.Answers, Slack: limit.Slack, Jitter: 300 * time.Microsecond}, t.Network, at, t.Seed)
 	if at.err != nil {
 		return Outcome{}, at.err
 	}
-	return judge(sc, blocks, t.Quick)
+	run := results.Run{}
+	for _, b := range blocks {
+		run.Sent += int64(len(b.Hits))
+	}
+	run.Planned = run.Sent
+	return judge(sc, blocks, run, t.Quick)
 }
 
 // keeping is the server with its states in a file.
@@ -118,10 +105,37 @@ func keeping(cfg server.Config, file string) server.Config {
 	return cfg
 }
 
-// largest is the limit that a scenario is fitted to: what is a volley for it is one
-// for the others.
-func largest(limits []scenarios.Limit) scenarios.Limit {
-	return slices.MaxFunc(limits, func(a, b scenarios.Limit) int { return cmp.Compare(a.Size(), b.Size()) })
+// scenario is what is fired at a subject from a distance, with all that it promises.
+func (s Subject) scenario(t Trial, sim *server.Sim, rtt time.Duration) scenarios.Scenario {
+	limits := s.promises(sim)
+	draw := library.Standard
+	if t.Thorough {
+		draw = library.Thorough
+	}
+	same := slices.Concat(t.Same, s.Same)
+	if t.Identity && s.Key.Kind != scenarios.KeyNone {
+		same = append(same, library.Identity(s.Key)...)
+	}
+	sc, _ := draw(largest(limits), library.Circumstances{Same: same, RTT: rtt, Seed: t.Seed, Budget: 5 * time.Minute})
+	sc.Limits = limits
+	return sc
+}
+
+// promises are those of the server, with what a user would say of them.
+func (s Subject) promises(sim *server.Sim) []scenarios.Limit {
+	limits := promised(sim, s.Key)
+	for i := range limits { // how a request says what it costs is part of the promise
+		for _, l := range s.Config.Limits {
+			if l.Name == limits[i].Name {
+				limits[i].CostHeader, limits[i].CostBody = l.CostHeader, l.CostBody
+			}
+		}
+		if s.Counts {
+			limits[i].Answers.Admitted.Any = append(limits[i].Answers.Admitted.Any, scenarios.Match{From: 400, To: 400})
+		}
+	}
+	limits[0].Align = s.Align
+	return limits
 }
 
 // promised is what the server promises, with what hammer grants by itself.
@@ -134,18 +148,27 @@ func promised(sim *server.Sim, key scenarios.Key) (all []scenarios.Limit) {
 	return all
 }
 
-func judge(sc scenarios.Scenario, blocks []results.Block, quick bool) (Outcome, error) {
+// aim is a gun for a subject at a URL.
+func (s Subject) aim(ctx context.Context, limits []scenarios.Limit, url string, seed uint64) (*probes.Gun, error) {
+	l := largest(limits)
+	return probes.Aim(ctx, probes.Target{URL: url, Key: s.Key, Answers: l.Answers, Cost: l.CostHeader, CostBody: l.CostBody, Nonce: fmt.Sprint("s", seed)})
+}
+
+// largest is the limit that a scenario is fitted to: what is a volley for it is one
+// for the others.
+func largest(limits []scenarios.Limit) scenarios.Limit {
+	return slices.MaxFunc(limits, func(a, b scenarios.Limit) int { return cmp.Compare(a.Size(), b.Size()) })
+}
+
+func judge(sc scenarios.Scenario, blocks []results.Block, run results.Run, quick bool) (Outcome, error) {
 	j, err := assertions.New(sc.Limits, assertions.Options{Fresh: true, Wanted: sc.Wanted, NoCauses: true, NoResolution: quick, Strict: true, Phases: sc.Phases})
 	if err != nil {
 		return Outcome{}, err
 	}
-	run := &results.Run{}
 	for _, b := range blocks {
-		run.Sent += int64(len(b.Hits))
 		j.Block(b)
 	}
-	run.Planned = run.Sent
-	v := j.Verdict(run)
+	v := j.Verdict(&run)
 	o := Outcome{Status: v.Status, Headline: v.Headline, Requests: int(run.Sent)}
 	for _, f := range v.Findings {
 		if f.Status == results.Broken && f.Level != results.Info && !slices.Contains(o.Broken, f.Check) {

@@ -11,22 +11,32 @@ import (
 type View struct {
 	Name     string
 	Network  virtual.Network
+	Real     bool // over loopback in real time instead
 	Thorough bool // and with the word that nothing but the key tells clients apart
 }
 
 // Distances are the round trips of the published table.
 func Distances() []time.Duration { return []time.Duration{time.Millisecond, 20 * time.Millisecond} }
 
-// Views are the scenarios over networks with these round trips, the standard
-// scenario first.
-func Views(distances []time.Duration, thorough bool) (all []View) {
-	for _, rtt := range distances {
-		all = append(all, View{fmt.Sprint("check ", rtt), network(rtt), false})
-	}
-	for _, rtt := range distances {
-		if thorough {
-			all = append(all, View{fmt.Sprint("thorough ", rtt), network(rtt), true})
+// Scenarios are the standard scenario and the thorough one.
+func Scenarios() []string { return []string{"check", thorough} }
+
+const thorough = "thorough"
+
+// Views are scenarios over networks with these round trips.
+func Views(scenarios []string, distances []time.Duration) (all []View) {
+	for _, s := range scenarios {
+		for _, rtt := range distances {
+			all = append(all, View{Name: fmt.Sprint(s, " ", rtt), Network: network(rtt), Thorough: s == thorough})
 		}
+	}
+	return all
+}
+
+// Loopback are scenarios in real time.
+func Loopback(scenarios []string) (all []View) {
+	for _, s := range scenarios {
+		all = append(all, View{Name: s, Real: true, Thorough: s == thorough})
 	}
 	return all
 }
