@@ -77,12 +77,12 @@ func (s *session) fire(ctx context.Context) error {
 	progress := &probes.Progress{}
 	firing, stop := context.WithCancel(ctx)
 	defer stop()
-	t := &tee{writer: writer, judge: judge}
+	t := &tee{writer: writer, judge: judge, viewer: newViewer(s.console, s.scenario.Limits)}
 	if s.saving.failFast {
 		t.stop = stop
 	}
 	begun := time.Now()
-	f := &followUps{session: s, tee: t, progress: progress, begun: begun, stop: show(s.console, s.plan, progress, begun)}
+	f := &followUps{session: s, tee: t, progress: progress, begun: begun, stop: t.viewer.show(s.plan, progress, begun)}
 	run, fireErr := s.gun.FireOn(firing, s.plan, slackOf(s.scenario.Limits), s.tick, t, progress, f.next)
 	f.stop()
 	if t.proven && ctx.Err() == nil {
@@ -105,6 +105,7 @@ func (s *session) fire(ctx context.Context) error {
 type tee struct {
 	writer *store.Writer
 	judge  *judgement
+	viewer *viewer
 	stop   func() // is called at the first proof that a promise is broken; nil: the run goes on
 	proven bool
 
@@ -127,9 +128,11 @@ func (t *tee) Block(b results.Block) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.judged {
+		t.viewer.block(b, func() (string, bool) { return "", false })
 		return nil
 	}
 	t.judge.block(b)
+	t.viewer.block(b, t.judge.judge.Proven)
 	if t.stop != nil && !t.proven {
 		if _, t.proven = t.judge.judge.Proven(); t.proven {
 			t.stop()
