@@ -64,6 +64,7 @@ Without URL it starts the reference server inside this process and checks that.
 
 func (s *saving) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.out, "out", "", "folder for the record (default a new one in "+runsFolder+")")
+	f.StringVar(&s.prometheus, "prometheus", "", "tell the run's numbers to Prometheus at HOST:PORT while it goes on; :PORT is on this machine alone")
 	f.BoolVar(&s.failFast, "fail-fast", false, "stop firing at the first proof that a promise is broken")
 	s.addVerdictFlags(f)
 }

@@ -79,7 +79,7 @@ func (f *followUps) next(run results.Run, now func() time.Duration) (plan scenar
 	s.console.sayf("BROKEN already: %s", v.Headline)
 	s.console.sayf("to find what it comes from, up to %d requests more within %v: %s", after.Price.Requests, after.Price.Length.Round(100*time.Millisecond), strings.Join(after.Says, ", "))
 	later := plan.FollowUps(asked)
-	f.stop = show(s.console, later, f.progress, f.begun)
+	f.stop = f.tee.viewer.show(later, f.progress, f.begun)
 	return later, true
 }
 

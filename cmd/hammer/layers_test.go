@@ -31,7 +31,9 @@ var mayImport = map[string][]string{
 	"assertions":            {"scenarios", "results", "results/fields"},
 	"assertions/verify":     {"scenarios", "scenarios/library", "probes", "assertions", "results", "results/report"}, // the end of the flow, as cmd is
 	"internal/lab":          {},
-	"cmd/hammer":            {"scenarios", "scenarios/...", "results", "results/...", "probes", "assertions", "cmd/hammer/score", "cmd/target/...", "probes/action"},
+	"cmd/hammer":            {"scenarios", "scenarios/...", "results", "results/...", "probes", "assertions", "cmd/hammer/live", "cmd/hammer/metrics", "cmd/hammer/score", "cmd/target/...", "probes/action"},
+	"cmd/hammer/live":       {"results"},
+	"cmd/hammer/metrics":    {"results"},
 	"cmd/hammer/score":      {"scenarios", "scenarios/library", "results", "probes", "assertions", "cmd/target/..."},
 	"cmd/target":            {"scenarios", "scenarios/document", "cmd/target/..."},
 	"cmd/target/mode":       {"scenarios", "scenarios/document"},

@@ -6,36 +6,84 @@ import (
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
-
+	"github.com/ratehammer/ratehammer/assertions"
+	"github.com/ratehammer/ratehammer/cmd/hammer/live"
 	"github.com/ratehammer/ratehammer/probes"
+	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // plainEvery is how often a line is written where there is no terminal.
 const plainEvery = 5 * time.Second
 
-// show tells how far the run is until the returned function is called: with a
-// bar on a terminal, with a line now and then elsewhere. The plan's moments are
-// since the run has begun.
-func show(c *console, plan scenarios.Plan, p *probes.Progress, begun time.Time) (stop func()) {
+// frameEvery is how often a terminal is drawn anew.
+const frameEvery = 200 * time.Millisecond
+
+// viewer shows how runs go, on a terminal as a frame that is drawn anew, and with a line
+// now and then elsewhere.
+type viewer struct {
+	console *console
+	screen  *live.Screen // nil: there is no terminal
+	record  *live.Record // nil as well then
+	atMost  func(time.Duration) (float64, bool)
+}
+
+// newViewer is for a run on these limits.
+func newViewer(c *console, limits []scenarios.Limit) *viewer {
+	v := &viewer{console: c}
+	if len(limits) == 1 {
+		v.atMost = func(d time.Duration) (float64, bool) { return allowed(limits[0], d) }
+	}
+	if f, ok := c.talk.(*os.File); ok {
+		if v.screen, ok = live.Open(f); ok {
+			v.record = live.NewRecord()
+		}
+	}
+	return v
+}
+
+// block is told of each piece of the record, and what it proves.
+func (v *viewer) block(b results.Block, proven func() (check string, ok bool)) {
+	if v.record == nil {
+		return
+	}
+	v.record.Block(b)
+	if check, ok := proven(); ok {
+		v.record.Prove(meant(check))
+	}
+}
+
+// meant is an assertion with what it says, which does not hold.
+func meant(check string) string {
+	for _, a := range assertions.All() {
+		if a.ID == check {
+			return fmt.Sprintf("%s (%q)", check, a.Says)
+		}
+	}
+	return check
+}
+
+// show tells how far the run is until the returned function is called. The plan's
+// moments are since the run has begun.
+func (v *viewer) show(plan scenarios.Plan, p *probes.Progress, begun time.Time) (stop func()) {
 	done := make(chan struct{})
 	var shown sync.WaitGroup
-	f, ok := c.talk.(*os.File)
-	bar := ok && term.IsTerminal(int(f.Fd()))
 	shown.Go(func() {
-		if bar {
-			showBar(f, plan, p, begun, done)
+		if v.screen != nil {
+			showFrames(v.screen, v.record, plan, p, v.atMost, begun, done)
 		} else {
-			showLines(c, plan, p, begun, done)
+			showLines(v.console, plan, p, begun, done)
 		}
 	})
 	return func() { close(done); shown.Wait() }
 }
 
 func state(plan scenarios.Plan, p *probes.Progress) string {
-	return fmt.Sprintf("%s: %d sent, %d admitted, %d limited", plan.Phases[p.Phase.Load()], p.Sent.Load(), p.Admitted.Load(), p.Limited.Load())
+	text := fmt.Sprintf("%s: %d sent, %d admitted, %d limited", plan.Phases[p.Phase.Load()], p.Sent.Load(), p.Admitted.Load(), p.Limited.Load())
+	if n := p.Missed.Load(); n > 0 {
+		text += fmt.Sprintf(", %d missed", n)
+	}
+	return text
 }
 
 // planned is how long the run takes if no answer makes it longer: up to the last
@@ -74,26 +122,20 @@ func showLines(c *console, plan scenarios.Plan, p *probes.Progress, start time.T
 	}
 }
 
-func showBar(f *os.File, plan scenarios.Plan, p *probes.Progress, start time.Time, done <-chan struct{}) {
-	total := max(planned(plan).Milliseconds(), 1)
-	bar := progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(f), progressbar.OptionSetWidth(24), progressbar.OptionSetPredictTime(false),
-		progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(false), progressbar.OptionShowCount())
-	tick := time.NewTicker(200 * time.Millisecond)
+// showFrames draws the run as it goes, until it is done.
+func showFrames(screen *live.Screen, l *live.Record, plan scenarios.Plan, p *probes.Progress, atMost func(time.Duration) (float64, bool), start time.Time, done <-chan struct{}) {
+	defer screen.Clear()
+	tick := time.NewTicker(frameEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-done:
-			_ = bar.Finish()
 			return
 		case <-tick.C:
-			elapsed := time.Since(start)
-			if elapsed > planned(plan) { // what is left follows from answers, and takes as long as it takes
-				bar.Describe(fmt.Sprintf("as answers direct, %v at most; %s", plan.Length.Round(time.Second), state(plan, p)))
-			} else {
-				bar.Describe(state(plan, p))
-			}
-			_ = bar.Set64(min(elapsed.Milliseconds(), total-1))
+			state := live.State{Phase: plan.Phases[p.Phase.Load()], Elapsed: time.Since(start), Whole: planned(plan), Most: plan.Length, AtMost: atMost,
+				Planned: p.Planned.Load(), Sent: p.Sent.Load(), Missed: p.Missed.Load(),
+				Admitted: p.Admitted.Load(), Limited: p.Limited.Load(), Other: p.Other.Load(), Unknown: p.Unknown.Load()}
+			screen.Draw(l.Frame(state, screen.Style()))
 		}
 	}
 }

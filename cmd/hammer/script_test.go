@@ -116,6 +116,7 @@ func serveAwkward(t *testing.T) map[string]string {
 	t.Cleanup(s.Close)
 	urls["TLS"] = s.URL
 	urls["TLS_AS_PLAIN"] = "http://" + s.Listener.Addr().String()
+	urls["TAKEN"] = urls["PLAIN"][len("http://"):]
 	urls["PLAIN_AS_TLS"] = "https://" + urls["PLAIN"][len("http://"):]
 	return urls
 }

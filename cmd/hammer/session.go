@@ -27,6 +27,7 @@ type saving struct {
 	quiet              bool
 	report             []string      // as --report was given
 	reports            []wanted      // what that asks for
+	prometheus         string        // address at which the run's numbers are told; empty: none
 	failFast           bool          // firing ends with the first proof that a promise is broken
 	diagnoseFor        time.Duration // how long the follow-ups of a breach may take
 }
@@ -65,6 +66,12 @@ func (s *session) fire(ctx context.Context) error {
 			Hint: fmt.Sprintf("allow them with --max-requests %d, or ask for less", n)}
 	}
 	s.tick = probes.Tick()
+	progress, begun := &probes.Progress{}, time.Now()
+	numbers, err := s.expose(progress, begun)
+	if err != nil {
+		return err
+	}
+	defer numbers.close()
 	writer, err := s.create()
 	if err != nil {
 		return err
@@ -74,15 +81,14 @@ func (s *session) fire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	progress := &probes.Progress{}
 	firing, stop := context.WithCancel(ctx)
 	defer stop()
-	t := &tee{writer: writer, judge: judge}
+	t := &tee{writer: writer, judge: judge, viewer: newViewer(s.console, s.scenario.Limits), numbers: numbers}
 	if s.saving.failFast {
 		t.stop = stop
 	}
-	begun := time.Now()
-	f := &followUps{session: s, tee: t, progress: progress, begun: begun, stop: show(s.console, s.plan, progress, begun)}
+	begun = time.Now()
+	f := &followUps{session: s, tee: t, progress: progress, begun: begun, stop: t.viewer.show(s.plan, progress, begun)}
 	run, fireErr := s.gun.FireOn(firing, s.plan, slackOf(s.scenario.Limits), s.tick, t, progress, f.next)
 	f.stop()
 	if t.proven && ctx.Err() == nil {
@@ -103,10 +109,12 @@ func (s *session) fire(ctx context.Context) error {
 
 // tee hands each block to the folder first: what is judged is on record.
 type tee struct {
-	writer *store.Writer
-	judge  *judgement
-	stop   func() // is called at the first proof that a promise is broken; nil: the run goes on
-	proven bool
+	writer  *store.Writer
+	judge   *judgement
+	viewer  *viewer
+	numbers *exposed // nil: they are told to nobody
+	stop    func()   // is called at the first proof that a promise is broken; nil: the run goes on
+	proven  bool
 
 	mu     sync.Mutex
 	judged bool // the judge has concluded: what comes now is a follow-up, and for the folder alone
@@ -124,12 +132,17 @@ func (t *tee) Block(b results.Block) error {
 	if err := t.writer.Write(b); err != nil {
 		return err
 	}
+	if t.numbers != nil {
+		t.numbers.Block(b)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.judged {
+		t.viewer.block(b, func() (string, bool) { return "", false })
 		return nil
 	}
 	t.judge.block(b)
+	t.viewer.block(b, t.judge.judge.Proven)
 	if t.stop != nil && !t.proven {
 		if _, t.proven = t.judge.judge.Proven(); t.proven {
 			t.stop()

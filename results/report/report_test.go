@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -135,5 +136,28 @@ func TestStripCountsAll(t *testing.T) {
 	}
 	if got := s.last; got < stripColumns/2-1 || got >= stripColumns {
 		t.Errorf("got %d columns in use, want between half and all of %d", got, stripColumns)
+	}
+}
+
+// What the first version wrote is read by every later one: fields may come, and none
+// may go or change its meaning.
+func TestOldReportsAreRead(t *testing.T) {
+	text, err := os.ReadFile("testdata/version-1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Report
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	r.Strip, r.Evidence = brokenReport().Strip, brokenReport().Evidence
+	var got, want bytes.Buffer
+	for out, report := range map[*bytes.Buffer]*Report{&got: &r, &want: brokenReport()} {
+		if err := Text(out, report, Style{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got.String() != want.String() {
+		t.Errorf("the old report reads\n%s\nwant\n%s", got.String(), want.String())
 	}
 }

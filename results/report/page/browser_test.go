@@ -38,7 +38,7 @@ type reply struct {
 	} `json:"error"`
 }
 
-func openBrowser(t *testing.T, width, height int) *browser {
+func openBrowser(t *testing.T) *browser {
 	t.Helper()
 	program := lab.Need(t, "chromium-headless-shell", "chromium-headless-shell")
 	profile, err := os.MkdirTemp("", "hammer-page")
@@ -53,8 +53,7 @@ func openBrowser(t *testing.T, width, height int) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-		fmt.Sprintf("--window-size=%d,%d", width, height), "--user-data-dir="+profile, "about:blank")
+	cmd := exec.Command(program, "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--user-data-dir="+profile, "about:blank")
 	cmd.ExtraFiles = []*os.File{toChild, fromChild}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -72,8 +71,14 @@ func openBrowser(t *testing.T, width, height int) *browser {
 		out.Close()
 		os.RemoveAll(profile)
 	})
-	b.attach()
 	return b
+}
+
+// page is a new one, of this size.
+func (b *browser) page(t *testing.T, width, height int) {
+	b.t, b.session, b.errors, b.asked = t, "", nil, nil
+	b.attach()
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
 }
 
 func (b *browser) listen(out io.Reader) {
@@ -207,9 +212,16 @@ func (b *browser) key(key string) {
 
 const shownRange = `document.getElementById('range').textContent`
 
-// The page opens, zooms, and shows a request, with the mouse and with the keyboard.
+// The page is held against a real browser.
 func TestPageInBrowser(t *testing.T) {
-	b := openBrowser(t, 1280, 900)
+	b := openBrowser(t)
+	t.Run("use", func(t *testing.T) { b.page(t, 1280, 900); pageIsUsed(t, b) })
+	t.Run("hostile", func(t *testing.T) { b.page(t, 400, 800); pageRunsNothingHostile(t, b) })
+	t.Run("any length", func(t *testing.T) { b.page(t, 1280, 900); pageOfAnyLength(t, b) })
+}
+
+// The page opens, zooms, and shows a request, with the mouse and with the keyboard.
+func pageIsUsed(t *testing.T, b *browser) {
 	address := b.open(written(t, burst(300)))
 	for _, id := range []string{"timeline", "curves", "waits", "latency", "load"} {
 		if eval[bool](b, fmt.Sprintf("document.getElementById(%q).hidden", id)) {
@@ -284,8 +296,7 @@ func (b *browser) quiet(t *testing.T, address string) {
 }
 
 // What a header or a key holds is shown, and never run.
-func TestPageRunsNothingHostile(t *testing.T) {
-	b := openBrowser(t, 400, 800)
+func pageRunsNothingHostile(t *testing.T, b *browser) {
 	address := b.open(written(t, hostile()))
 	eval[bool](b, "document.getElementById('lanes').focus() || true")
 	b.key("n")
@@ -302,12 +313,11 @@ func TestPageRunsNothingHostile(t *testing.T) {
 }
 
 // An empty run, and a long one, are drawn without an error.
-func TestPageOfAnyLength(t *testing.T) {
-	b := openBrowser(t, 1280, 900)
+func pageOfAnyLength(t *testing.T, b *browser) {
 	for _, n := range []int64{0, 30_000} {
 		address := b.open(written(t, burst(n)))
 		eval[bool](b, "document.getElementById('fold').click() || true")
-		for range 12 {
+		for range 4 {
 			eval[bool](b, "document.getElementById('closer').click() || true")
 		}
 		b.quiet(t, address)

@@ -14,7 +14,8 @@ const make = (name, attributes = {}, ...children) => {
 // colour is one of the page's own, as it is now: light, dark, or on paper.
 let paper = false;
 const onPaper = { ink: '#000', soft: '#444', line: '#bbb', grid: '#e4e4e4', panel: '#fff', admitted: '#0069a8', limited: '#c26a00', other: '#7a4aa8', unknown: '#68707d', breach: '#a8093c', 'breach-wash': '#a8093c1f', accent: '#0069a8', select: '#0069a81c' };
-const colour = (name) => paper ? onPaper[name] : getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
+let palette = {}; // those that were looked up; it takes long
+const colour = (name) => paper ? onPaper[name] : (palette[name] ??= getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim());
 
 // span is a length of time in the unit that suits it.
 const span = (ns, digits = 4) => {

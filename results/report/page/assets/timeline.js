@@ -9,6 +9,7 @@ const timeAt = (x) => view.from + (x - gutter()) / (canvas.clientWidth - gutter(
 const rowAt = (y) => { const i = Math.floor((y - head) / rowHeight); return i >= 0 && i < visible().length ? i : -1; };
 
 const drawTimeline = () => {
+  palette = {};
   const shown = visible(), width = canvas.clientWidth, height = head + shown.length * rowHeight + foot;
   const ratio = window.devicePixelRatio || 1;
   canvas.style.height = height + 'px';

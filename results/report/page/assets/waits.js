@@ -30,7 +30,13 @@ const drawWaits = () => {
     }
   }
   const box = $('waits').querySelector('.plot');
-  box.append(p.svg, keyed([['admitted', '', `as said, or not asked in between (${kinds.fits})`], ['breach', '', `refused again behind the wait, as a finding proves (${kinds.early})`], ['limited', '', `refused again later, others came between (${kinds.again})`], ['other', '', `admitted more than 1 s before it (${kinds.late})`], ['ink', '7 4', 'as said']]),
+  box.append(p.svg, keyed([
+    ['admitted', '', `as said, or not asked in between (${kinds.fits})`, true],
+    ['breach', '', `refused again behind the wait, as a finding proves (${kinds.early})`, kinds.early],
+    ['limited', '', `refused again later, others came between (${kinds.again})`, kinds.again],
+    ['other', '', `admitted more than 1 s before it (${kinds.late})`, kinds.late],
+    ['ink', '7 4', 'as said', true],
+  ].filter((k) => k[3])),
     make('figcaption', {}, 'Each line goes from the last request on the same key that was refused again to the next that was admitted (dot): the true wait lies between. Requests between them may have taken tokens: only a finding proves.'));
   $('waits').hidden = false;
 };
