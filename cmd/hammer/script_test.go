@@ -18,6 +18,13 @@ func TestMain(m *testing.M) {
 	if burning() {
 		return
 	}
+	if dir := os.Getenv(largeInto); dir != "" {
+		if err := writeLarge(dir, asked(largeHits, 0)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	testscript.Main(m, map[string]func(){"hammer": main})
 }
 
@@ -108,6 +115,7 @@ func serveAwkward(t *testing.T) map[string]string {
 	plain("FAILING", answer(500))
 	plain("ANNOUNCING", answer(200, "RateLimit-Policy", `"default";q=10;w=2`))
 	plain("ANNOUNCING_07", answer(200, "RateLimit-Policy", `10;w=2`))
+	plain("LIMITED", answer(429, "Retry-After", "1"))
 	plain("GARBLED", answer(200, "RateLimit-Policy", `quota;t=1`))
 	s := httptest.NewUnstartedServer(answer(200))
 	s.Config.ErrorLog = nil
