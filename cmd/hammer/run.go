@@ -74,8 +74,11 @@ func (o *runFlags) run(ctx context.Context, c *console, args []string) error {
 func (o *runFlags) fireAt(ctx context.Context, c *console, s *scenarios.Scenario, guard probes.Guard, given []string) error {
 	l := s.Limits[0]
 	ses := &session{console: c, saving: o.saving, scenario: s, nonce: newNonce(), most: o.aiming.maxRequests}
-	var err error
-	ses.gun, err = probes.Aim(ctx, probes.Target{URL: s.Target, Request: s.Request, Key: l.Key, Answers: l.Answers,
+	path, err := o.aiming.travels()
+	if err != nil {
+		return err
+	}
+	ses.gun, err = probes.Aim(ctx, probes.Target{URL: s.Target, Path: path, Request: s.Request, Key: l.Key, Answers: l.Answers,
 		Timeout: s.Timeout, Insecure: o.aiming.insecure, Guard: guard, Nonce: ses.nonce, Values: named(given).values, Cost: l.CostHeader, CostBody: l.CostBody})
 	if err != nil {
 		return err
