@@ -2,6 +2,8 @@ package probes
 
 import (
 	"container/heap"
+	"errors"
+	"runtime"
 	"time"
 
 	"github.com/ratehammer/ratehammer/probes/wire"
@@ -14,6 +16,7 @@ import (
 // one goroutine to another and nothing allocated for a request that goes as planned.
 type fast struct {
 	run  *run
+	n    int // of the run's loops, from 0
 	loop *wire.Loop
 	read *readings
 
@@ -26,6 +29,7 @@ type fast struct {
 	prepared map[preparedFor]*prepared
 	dressed  int       // beats whose requests are made
 	spare    []*flight // that are not used now
+	flood    *flood    // nil: the plan is fired
 	block    []results.Hit
 	handed   int64 // when hits were last handed over
 }
@@ -44,9 +48,13 @@ type flight struct {
 // handEvery is how long hits are kept before they are handed over.
 const handEvery = int64(20 * time.Millisecond)
 
-// pace goes through the agenda, in the goroutine of a thread of its own.
+// pace goes through the agenda, in the goroutine of a thread of its own. The runtime is
+// given a processor more, which the loop has for itself: with as many as there are, two
+// busy goroutines, of a server in this process or the judge, would keep it from running
+// for 10 ms and more.
 func (f *fast) pace() {
-	f.beats, f.done, f.dressed = agenda(f.run.plan), 0, 0
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1))
+	f.beats, f.done, f.dressed = f.run.beats, 0, 0
 	f.begun = make([]bool, len(f.run.plan.Phases))
 	f.hand(f.run.clk.now(), f.loop.Oldest())
 	done := make(chan struct{})
@@ -62,6 +70,9 @@ func (f *fast) pace() {
 func (f *fast) Due(now int64) int64 {
 	if f.stopped || f.run.ctx.Err() != nil {
 		f.stop()
+	}
+	if f.flood != nil && !f.flood.begun {
+		f.open()
 	}
 	for f.done < len(f.beats) && f.beats[f.done].at <= f.run.clk.now() {
 		b := &f.beats[f.done]
@@ -107,7 +118,9 @@ func (f *fast) beat(b *beat) {
 	case f.run.clk.now()-b.at > int64(b.late):
 		f.run.miss(b.shots[0], "")
 	default:
-		f.shoot(b.shots[0], b.at+int64(b.late))
+		if fl := f.shoot(b.shots[0], b.at+int64(b.late)); fl != nil && !b.shots[0].Apart {
+			f.loop.Spare(fl.x.Place)
+		}
 	}
 }
 
@@ -169,7 +182,9 @@ func (f *fast) Ended(x *wire.Exchange) {
 		f.comeBack(fl.shot, h)
 	}
 	f.heard(fl, h)
-	f.recycle(fl)
+	if f.flood == nil || !f.flow(fl) {
+		f.recycle(fl)
+	}
 }
 
 // hit is what is on record of a request.
@@ -180,11 +195,14 @@ func (f *fast) hit(fl *flight) results.Hit {
 	if fl.said != nil {
 		h.Status, h.Outcome, h.RetryAfter, h.Headers, h.Date = fl.said.status, fl.said.outcome, fl.said.retryAfter, fl.said.headers, fl.date
 	}
-	switch {
-	case x.Err != nil && x.First != wire.Never:
-		h.Err = "reading the body: " + x.Err.Error()
-	case x.Err != nil:
+	if x.Err != nil {
 		h.Err = x.Err.Error()
+		if x.First != wire.Never {
+			h.Err = "reading the body: " + h.Err
+		}
+		if errors.Is(x.Err, wire.ErrMalformed) {
+			h.Err += " (--path full may read it)"
+		}
 	}
 	return h
 }
@@ -198,7 +216,7 @@ func (f *fast) recycle(fl *flight) {
 func (f *fast) hand(now, low int64) {
 	f.handed = now
 	n := len(f.block)
-	f.run.rec.hand(f.block, low)
+	f.run.rec.hand(f.n, f.block, low)
 	if n > 0 { // it is the recorder's now; the next one will be about as long
 		f.block = make([]results.Hit, 0, min(n+n/4+16, blockSize))
 	}

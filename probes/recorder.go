@@ -16,6 +16,7 @@ type Sink interface {
 const (
 	blockSize  = 4096                   // hits in a block at most
 	blockEvery = 100 * time.Millisecond // and how long one stays open
+	copied     = 256                    // hits of a loop that are copied into a block at most; more are one of their own
 )
 
 // recorder gathers hits and marks into blocks and hands them on, in a goroutine
@@ -28,7 +29,7 @@ type recorder struct {
 	block   results.Block
 	flights []*ticket // in the order they left; ended ones stay until they are first
 	vouched int64     // up to here our own clock was seen to run
-	looped  int64     // what a loop will hand over later was not sent before this
+	looped  []int64   // by loop: what it will hand over later was not sent before this
 	ready   []results.Block
 	owed    int        // blocks that the sink has not taken in yet
 	paid    *sync.Cond // told when owed has fallen
@@ -46,7 +47,7 @@ type ticket struct {
 }
 
 func newRecorder(sink Sink, clk clock, fail func(error)) *recorder {
-	r := &recorder{sink: sink, clk: clk, fail: fail, looped: results.Never, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	r := &recorder{sink: sink, clk: clk, fail: fail, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	r.paid = sync.NewCond(&r.mu)
 	go r.deliver()
 	return r
@@ -61,6 +62,14 @@ func (r *recorder) begin() *ticket {
 	return t
 }
 
+// drop forgets a ticket for which nothing is recorded, such as of a request that has
+// turned out not to have left.
+func (r *recorder) drop(t *ticket) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.ended = true
+}
+
 // end records how it went.
 func (r *recorder) end(t *ticket, h results.Hit) {
 	r.mu.Lock()
@@ -72,12 +81,18 @@ func (r *recorder) end(t *ticket, h results.Hit) {
 	}
 }
 
-// hand takes over hits of a loop; none that it hands over later was sent before low. A
-// slice with hits in it is the recorder's from then on.
-func (r *recorder) hand(hits []results.Hit, low int64) {
+// hand takes over hits of the n-th loop; none that it hands over later was sent before
+// low. A slice with hits in it is the recorder's from then on.
+func (r *recorder) hand(n int, hits []results.Hit, low int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.looped = low
+	if len(hits) >= copied && len(r.block.Hits) > 0 {
+		r.closeBlock() // before low is known: it is of what comes behind these hits
+	}
+	for len(r.looped) <= n {
+		r.looped = append(r.looped, low)
+	}
+	r.looped[n] = low
 	switch {
 	case len(hits) == 0: // the slice is not taken over
 	case len(r.block.Hits) == 0:
@@ -88,13 +103,6 @@ func (r *recorder) hand(hits []results.Hit, low int64) {
 	if len(r.block.Hits) >= blockSize {
 		r.closeBlock()
 	}
-}
-
-// drop lets go of a ticket for which nothing is recorded any more.
-func (r *recorder) drop(t *ticket) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t.ended = true
 }
 
 // endMark records what a mark tells that took its time, since the ticket.
@@ -135,7 +143,10 @@ func (r *recorder) closeBlock() {
 		n++
 	}
 	r.flights = append(r.flights[:0], r.flights[n:]...)
-	low := min(r.vouched, r.looped)
+	low := r.vouched
+	for _, l := range r.looped {
+		low = min(low, l)
+	}
 	if len(r.flights) > 0 {
 		low = min(low, r.flights[0].at)
 	}
