@@ -17,6 +17,7 @@ import (
 type runFlags struct {
 	aiming aiming
 	saving saving
+	acting acting
 }
 
 func newRun(c *console) *cobra.Command {
@@ -29,8 +30,19 @@ against the limits in the file. See docs/scenario.md for the file.
 
 ` + exitCodes,
 		Example: "  hammer run login.yaml\n  hammer run login.yaml http://127.0.0.1:8080/login",
-		Args:    cobra.RangeArgs(1, 2),
-		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), c, args) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			rest, err := o.acting.split(cmd, args)
+			if err != nil {
+				return err
+			}
+			return cobra.RangeArgs(1, 2)(cmd, rest)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if n := cmd.ArgsLenAtDash(); n >= 0 {
+				args = args[:n]
+			}
+			return o.run(cmd.Context(), c, args)
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -40,6 +52,7 @@ against the limits in the file. See docs/scenario.md for the file.
 	o.aiming.addGuardFlags(f)
 	o.saving.addFlags(f)
 	o.saving.addDiagnoseFlag(f)
+	o.acting.addFlags(f)
 	o.aiming.timeout = scenarios.DefaultTimeout
 	return cmd
 }
@@ -85,6 +98,13 @@ func (o *runFlags) fireAt(ctx context.Context, c *console, s *scenarios.Scenario
 		return err
 	}
 	label, _ := ses.supply.probe()
+	if o.acting.wanted(s) {
+		ready, err := ses.act(ctx, &o.acting, label)
+		if err != nil {
+			return err
+		}
+		defer ready()
+	}
 	preflight, err := ses.gun.Preflight(ctx, label, 1)
 	if err != nil {
 		return err

@@ -18,6 +18,12 @@ func TestMain(m *testing.M) {
 	if burning() {
 		return
 	}
+	if len(os.Args) == 2 && os.Args[1] == guardianArgument {
+		if err := guard(); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
 	testscript.Main(m, map[string]func(){"hammer": main})
 }
 
