@@ -154,7 +154,7 @@ func answers(ctx context.Context, g *probes.Gun, label string) error {
 
 // act gets somebody who does to the server what the plan says. ready ends that, and
 // says what could not be taken back.
-func (s *session) act(ctx context.Context, a *acting, label string) (ready func(), err error) {
+func (s *session) act(ctx context.Context, a *acting, label string, actions []scenarios.Action) (ready func(), err error) {
 	g, done, err := a.guardian()
 	if err != nil {
 		return nil, err
@@ -171,6 +171,10 @@ func (s *session) act(ctx context.Context, a *acting, label string) (ready func(
 			return nil, fmt.Errorf("the server that was started: %w", err)
 		}
 	}
+	if err := s.prove(ctx, a, g, label, actions); err != nil {
+		ready()
+		return nil, err
+	}
 	return ready, nil
 }
 
@@ -183,4 +187,14 @@ func (a *acting) disturb(l scenarios.Limit, c library.Circumstances, all []libra
 		}
 	}
 	return s, left
+}
+
+// moves stands for what disturbances do to clocks, before they are fitted to a limit.
+func (a *acting) moves(all []library.Disturbance) (actions []scenarios.Action) {
+	for _, d := range all {
+		if d.OfClock {
+			actions = append(actions, scenarios.Action{Act: scenarios.ClockStep})
+		}
+	}
+	return actions
 }

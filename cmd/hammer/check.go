@@ -158,7 +158,7 @@ func (o *check) fireAt(ctx context.Context, s *session, target probes.Target, li
 		return err
 	}
 	if o.acting.wanted(nil) || len(disturbances) > 0 {
-		ready, err := s.act(ctx, &o.acting, label)
+		ready, err := s.act(ctx, &o.acting, label, o.acting.moves(disturbances))
 		if err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ func (o *runFlags) fireAt(ctx context.Context, c *console, s *scenarios.Scenario
 	}
 	label, _ := ses.supply.probe()
 	if o.acting.wanted(s) {
-		ready, err := ses.act(ctx, &o.acting, label)
+		ready, err := ses.act(ctx, &o.acting, label, s.Actions)
 		if err != nil {
 			return err
 		}

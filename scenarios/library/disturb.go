@@ -145,6 +145,9 @@ func (d *design) insiders() int {
 // steps are how far a clock is stepped: from half of what a token takes on, to an hour.
 func (d *design) steps() []time.Duration {
 	all := []time.Duration{d.token / 2, d.token, d.fill / 2, d.fill, 2 * d.fill, d.limit.Rate.Per, time.Minute, time.Hour}
+	for i := range all {
+		all[i] = all[i].Round(time.Millisecond)
+	}
 	slices.Sort(all)
 	return slices.DeleteFunc(slices.Compact(all), func(t time.Duration) bool { return t < time.Millisecond })
 }

@@ -12,7 +12,7 @@ func strobe() Disturbance {
 		Name: "strobe", Says: "the wall clock jumps back and forth, faster than tokens come", OfClock: true,
 		actions: func(d *design) ([]scenarios.Action, time.Duration) {
 			every := min(max(d.token*7/8, 50*time.Millisecond), 250*time.Millisecond)
-			by := -min(max(d.fill/2, 500*time.Millisecond), time.Minute)
+			by := -min(max(d.fill/2, 500*time.Millisecond), time.Minute).Round(time.Millisecond)
 			return []scenarios.Action{{Act: scenarios.ClockStrobe, By: by, Every: every, Times: 12}}, d.watch()
 		},
 	}
