@@ -23,6 +23,7 @@ tools:
 	  [ -x /usr/sbin/nginx ] || missing="$$missing nginx-light"; \
 	  command -v node >/dev/null || missing="$$missing nodejs"; \
 	  command -v redis-server >/dev/null || missing="$$missing redis-server"; \
+	  [ -n "$$(ls /usr/lib/*/faketime/libfaketimeMT.so.1 2>/dev/null)" ] || missing="$$missing faketime"; \
 	  command -v curl >/dev/null || missing="$$missing curl"; \
 	  if [ -n "$$missing" ]; then \
 	    echo "installing$$missing"; \

@@ -22,7 +22,7 @@ func (u unproven) Unwrap() error { return u.err }
 
 const (
 	proofStep = 5 * time.Second
-	proofWait = 4 * time.Second // some servers write Date anew only once a second
+	proofWait = 3 * time.Second // some servers write Date anew only once a second
 )
 
 // prove sees that the server reads the clock that is moved: its answers' Date has to

@@ -70,7 +70,7 @@ func (d *design) watch() time.Duration { return min(max(d.fill, time.Second), 8*
 
 // settle is when the load has settled: drained keys are refused, others have spent.
 func (d *design) settle() time.Duration {
-	return d.after() + min(max(d.fill/2, time.Second), 4*time.Second)
+	return d.after() + min(max(d.fill/2, 500*time.Millisecond), 4*time.Second)
 }
 
 // Disturb is a scenario of disturbances, one after the other, each on keys of its
