@@ -23,6 +23,7 @@ tools:
 	  [ -x /usr/sbin/nginx ] || missing="$$missing nginx-light"; \
 	  command -v node >/dev/null || missing="$$missing nodejs"; \
 	  command -v redis-server >/dev/null || missing="$$missing redis-server"; \
+	  [ -n "$$(ls /usr/lib/*/faketime/libfaketimeMT.so.1 2>/dev/null)" ] || missing="$$missing faketime"; \
 	  command -v curl >/dev/null || missing="$$missing curl"; \
 	  command -v chromium-headless-shell >/dev/null || missing="$$missing chromium-headless-shell"; \
 	  command -v xmllint >/dev/null || missing="$$missing libxml2-utils"; \

@@ -71,7 +71,7 @@ func (j *Judge) causesOf(i int, broken map[string]*results.Finding) []results.Ca
 	d := newDiagnosis(j.whole(), j.limits, i)
 	d.subtle = broken[CheckUpper] == nil && broken[CheckLower] == nil && broken[CheckWindow] == nil
 	d.trials = j.trials(d.sample.ticks(j.limits[i].Fill()))
-	d.after = len(j.sample.hits)
+	d.after, d.acted = len(j.sample.hits), j.acted
 	requests := j.tally.total()
 	return d.decided(d.causes(requests), requests)
 }
@@ -92,6 +92,8 @@ func (d *diagnosis) causes(requests int64) []results.Cause {
 			}
 		}
 	}
+	odd := d.breaches()
+	try(func() (results.Cause, bool) { return d.acts(odd) })
 	try(d.empty)
 	var fit []explanation
 	if len(causes) == 0 {
@@ -105,7 +107,6 @@ func (d *diagnosis) causes(requests int64) []results.Cause {
 			others = append(others, named(x))
 		}
 	}
-	odd := d.breaches()
 	try(d.race)
 	try(func() (results.Cause, bool) { return d.setBack(odd) })
 	try(func() (results.Cause, bool) { return d.besieged(odd) })

@@ -31,11 +31,12 @@ type diagnosis struct {
 	keyed   map[int32][]*sampled // the sample by key, as refusals told of it
 	every   []moment             // of whole; nil: not needed yet
 	trials  []attempt            // that were fired after the breach
+	acted   *acted               // what was done to the server
 	after   int                  // index in whole of the first request that was
 }
 
 func newDiagnosis(s *sample, limits []scenarios.Limit, i int) *diagnosis {
-	d := &diagnosis{whole: s, sample: s.thinned(causeHits), limits: limits, i: i, work: causeWork}
+	d := &diagnosis{acted: &acted{}, whole: s, sample: s.thinned(causeHits), limits: limits, i: i, work: causeWork}
 	d.moments = d.sample.moments()
 	d.clues = d.sample.clues()
 	d.keyed = d.sample.asTold()

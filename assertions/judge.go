@@ -70,6 +70,7 @@ type Judge struct {
 	fallen     []string // by assertion: how it panicked
 	followed   followed
 	varied     *varied
+	acted      *acted
 }
 
 // New is a judge for a run against the limits, all of which must hold. It
@@ -94,8 +95,10 @@ func New(limits []scenarios.Limit, opts Options) (*Judge, error) {
 		opts.Linger = time.Minute
 	}
 	s := newSweep(tickOf(limits), slack.Quantum, max(opts.Tick, 0), opts.Linger)
-	j := &Judge{limits: limits, opts: opts, tally: newTally(limits[0]), varied: newVaried(opts.Phases, limits),
+	s.wall = slices.ContainsFunc(limits, byWall)
+	j := &Judge{limits: limits, opts: opts, tally: newTally(limits[0]), acted: &acted{}, varied: newVaried(opts.Phases, limits),
 		scene: &scene{sweep: s, fresh: opts.Fresh, several: len(limits) > 1, lateBy: opts.LateBy}}
+	j.tally.acted = j.acted
 	j.build(slack)
 	j.fallen = make([]string, len(j.assertions))
 	return j, nil
@@ -135,6 +138,7 @@ func (j *Judge) build(slack scenarios.Slack) {
 // Block hears a piece of the record. The block's hits must not change
 // afterwards; they are let go when they are no longer in flight.
 func (j *Judge) Block(b results.Block) {
+	j.acted.hear(b)
 	asked, later := j.parted(b.Hits)
 	if len(j.followed.hits)+len(later) > 0 {
 		j.followed.hear(later, b.Marks)
@@ -202,6 +206,12 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	for i, a := range j.assertions {
 		v.Findings = append(v.Findings, j.tell(i, a)...)
 	}
+	if f, ok := j.acted.tell(j.limits); ok {
+		v.Findings = append(v.Findings, f)
+	}
+	for i := range v.Findings {
+		j.acted.moved(&v.Findings[i])
+	}
 	j.unsay(v.Findings)
 	j.tellVaried(v.Findings)
 	j.tellTrials(v.Findings)
@@ -210,7 +220,7 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 		j.excuse(&v.Findings[i])
 	}
 	v.Findings = slices.DeleteFunc(v.Findings, func(f results.Finding) bool {
-		return f.Check != CheckFitness && !scenarios.Covers(j.opts.Checks, f.Check)
+		return f.Check != CheckFitness && f.Check != CheckActed && !scenarios.Covers(j.opts.Checks, f.Check)
 	})
 	v.Status = results.Merge(v.Findings, j.opts.Strict)
 	if v.Status == results.Broken {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/results/fields"
+	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // flight is one request on its way through the sweep. Its interval is widened by
@@ -52,6 +53,7 @@ type sweep struct {
 	tick    int64         // nanoseconds
 	early   int64         // nanoseconds by which a decision may seem earlier than it was: the limiter's clock steps
 	late    int64         // nanoseconds by which it may seem later: our clock steps
+	wall    bool          // a limit may go by the wall clock by its own words
 	linger  time.Duration // how long a server may still decide after we gave up
 	keys    map[string]int32
 	names   []string
@@ -198,11 +200,28 @@ func (s *sweep) mark(m results.Mark) {
 	switch {
 	case m.Tears():
 		s.marks = append(s.marks, event{at: from, kind: tears, until: to})
+	case m.Kind == results.MarkClock && s.wall:
+		s.marks = append(s.marks, event{at: from, kind: loses, until: math.MinInt64}) // its windows lie elsewhere from now on
+	case m.Kind == results.MarkFault && m.Free != "":
+		s.fault(m, from, to)
 	case m.Kind == results.MarkLost:
 		to = min(endOfTime, to+int64(s.linger)/s.tick+1) // a lost request may be one that was given up
 		s.marks = append(s.marks, event{at: from, kind: loses, until: math.MinInt64}, event{at: to, kind: regains, until: math.MinInt64})
 	}
 	slices.SortStableFunc(s.marks, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+}
+
+// fault takes in a fault of which it was declared what it may change: windows begin
+// anew behind it, and nothing is judged while it lasts.
+func (s *sweep) fault(m results.Mark, from, to int64) {
+	ends := m.Free == string(scenarios.ExpectFresh)
+	for _, back := range []scenarios.Act{scenarios.ProcessContinue, scenarios.ProcessRestart, scenarios.StoreRestore} {
+		ends = ends || m.Act == string(back)
+	}
+	s.marks = append(s.marks, event{at: from, kind: loses, until: math.MinInt64})
+	if ends {
+		s.marks = append(s.marks, event{at: to, kind: tears, until: to}, event{at: to, kind: regains, until: math.MinInt64})
+	}
 }
 
 // markBefore emits the marks before t.

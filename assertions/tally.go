@@ -14,6 +14,7 @@ import (
 type tally struct {
 	limit    scenarios.Limit
 	tempo    tempo // in nanoseconds
+	acted    *acted
 	outcomes [4]int64
 	lost     []int64 // by phase: neither admitted nor refused
 	silent   silence // requests without any answer
@@ -73,7 +74,7 @@ const patience = int64(time.Second)
 
 // lose counts a request that says nothing of the limiter.
 func (t *tally) lose(h *results.Hit) {
-	if h.Outcome == results.Admitted || h.Outcome == results.Limited || h.Phase < 0 {
+	if h.Outcome == results.Admitted || h.Outcome == results.Limited || h.Phase < 0 || t.acted.excuses(h) {
 		return
 	}
 	for int(h.Phase) >= len(t.lost) {

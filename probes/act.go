@@ -40,12 +40,12 @@ func (r *run) act(stop context.CancelCauseFunc) (settled func() error) {
 		if err != nil {
 			stop(err)
 		}
-		done <- err
+		<-ctx.Done() // the end of the run, or an early end of firing: then what is in flight may hang on what was done
+		done <- r.undo(actor, err)
 	}()
 	return func() error {
 		cancel()
-		err := <-done
-		return r.undo(actor, err)
+		return <-done
 	}
 }
 

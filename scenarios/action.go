@@ -120,24 +120,35 @@ func (a Action) String() string {
 		text = fmt.Sprintf("the wall clock is stepped by %v", a.By)
 	case ClockSlew:
 		text = fmt.Sprintf("the wall clock is slewed by %d ppm", a.PPM)
-	case ClockFreeze, ClockResume:
-		text = fmt.Sprintf("the wall clock: %s", a.Act)
+	case ClockFreeze:
+		text = "the wall clock stands still"
+	case ClockResume:
+		text = "the wall clock goes on from where it stands"
 	case ClockStrobe:
 		text = fmt.Sprintf("the wall clock jumps by %v and back every %v, %d times", a.By, a.Every, max(1, a.Times))
 	case StoreDelay:
 		text = fmt.Sprintf("the way to the store is slower by %v", a.By)
-	case StoreCut, StoreRestore:
-		text = fmt.Sprintf("the way to the store: %s", a.Act)
+	case StoreCut:
+		text = "the way to the store is cut"
+	case StoreRestore:
+		text = "the way to the store is restored"
 	case Command:
 		text = "run " + strings.Join(a.Run, " ")
 	default:
-		text = fmt.Sprintf("the process: %s", a.Act)
+		text = "the process " + processWords[a.Act]
 	}
 	switch a.On {
 	case "", OnServer:
 		return text
+	case OnStore:
+		return "of the store, " + text
 	}
-	return fmt.Sprintf("%s (%s)", text, a.On)
+	return fmt.Sprintf("of number %s, %s", a.On, text)
+}
+
+var processWords = map[Act]string{
+	ProcessPause: "is paused", ProcessContinue: "goes on", ProcessStop: "is asked to end", ProcessKill: "is killed",
+	ProcessRestart: "is restarted", ProcessReload: "reads its configuration again",
 }
 
 // check says what is wrong with the action by itself, or nil.

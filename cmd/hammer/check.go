@@ -26,6 +26,7 @@ type check struct {
 	defects []string
 
 	thorough bool
+	acting   acting
 }
 
 func newCheck(c *console) *cobra.Command {
@@ -45,9 +46,21 @@ Without URL it starts the reference server inside this process and checks that.
 		Example: `  hammer check
   hammer check --defect 'off-by-one{delta=1}'
   hammer check http://127.0.0.1:8080/ --burst 10 --rate 5/s --key header:X-Api-Key
-  hammer check http://127.0.0.1:8080/ --burst 6 --rate 2/s --key ip --limited 503`,
-		Args: atMostOne("URL"),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), c, args) },
+  hammer check http://127.0.0.1:8080/ --burst 6 --rate 2/s --key ip --limited 503
+  hammer check http://127.0.0.1:8080/ --burst 6 --rate 2/s --clock all --clock-pid 4711`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			rest, err := o.acting.split(cmd, args)
+			if err != nil {
+				return err
+			}
+			return atMostOne("URL")(cmd, rest)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if n := cmd.ArgsLenAtDash(); n >= 0 {
+				args = args[:n]
+			}
+			return o.run(cmd.Context(), c, args)
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -59,6 +72,8 @@ Without URL it starts the reference server inside this process and checks that.
 	o.saving.addDiagnoseFlag(f)
 	f.BoolVar(&o.thorough, "thorough", false, "fire the least set of traps that finds every kind of fault (hammer list), instead of the standard scenario")
 	f.StringArrayVar(&o.defects, "defect", nil, "make the reference server wrong, as 'off-by-one{delta=1}'; only without URL; may be repeated")
+	o.acting.addDisturbances(f)
+	o.acting.addFlags(f)
 	return cmd
 }
 
@@ -100,7 +115,8 @@ func (o *check) run(ctx context.Context, c *console, args []string) error {
 	path, err5 := o.aiming.travels()
 	err6 := o.contradictions(args)
 	err7 := o.saving.readReports(c)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
+	_, err8 := o.acting.disturbances()
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8); err != nil {
 		return err
 	}
 	s := &session{console: c, saving: o.saving, nonce: newNonce(), most: o.aiming.maxRequests}
@@ -115,6 +131,7 @@ func (o *check) run(ctx context.Context, c *console, args []string) error {
 		}
 		defer server.Close()
 		target.URL, s.server, s.embedded, s.defects = server.URL()+"/", said, true, o.defects
+		o.acting.tools.Admin = server.AdminURL()
 	}
 	return o.fireAt(ctx, s, target, limit, wanted, given)
 }
@@ -123,6 +140,12 @@ func (o *check) contradictions(args []string) error {
 	var errs []error
 	if len(args) == 1 && len(o.defects) > 0 {
 		errs = append(errs, errors.New("--defect makes the built-in reference server wrong, and a URL was given: leave out one of the two"))
+	}
+	if len(args) == 0 && (len(o.acting.tools.PIDs) > 0 || o.acting.faketime || o.acting.tools.Admin != "") {
+		errs = append(errs, errors.New("--clock-pid, --clock-admin and --under-faketime are about a server with a URL, and none was given: add it"))
+	}
+	if o.thorough && len(o.acting.clocks)+len(o.acting.faults) > 0 {
+		errs = append(errs, errors.New("--thorough and --clock or --faults are scenarios of their own: make two runs"))
 	}
 	if o.budget < 2*time.Second {
 		errs = append(errs, fmt.Errorf("--for %v: nothing can be seen in less than 2s", o.budget))
@@ -141,6 +164,17 @@ func (o *check) fireAt(ctx context.Context, s *session, target probes.Target, li
 		return err
 	}
 	label, n := s.supply.probe()
+	disturbances, err := o.acting.disturbances()
+	if err != nil {
+		return err
+	}
+	if o.acting.wanted(nil) || len(disturbances) > 0 {
+		ready, err := s.act(ctx, &o.acting, label, o.acting.moves(disturbances))
+		if err != nil {
+			return err
+		}
+		defer ready()
+	}
 	preflight, err := s.gun.Preflight(ctx, label, n)
 	if err != nil {
 		return err
@@ -164,6 +198,11 @@ func (o *check) fireAt(ctx context.Context, s *session, target probes.Target, li
 	draw := library.Standard
 	if o.thorough {
 		draw = library.Thorough
+	}
+	if len(disturbances) > 0 {
+		draw = func(l scenarios.Limit, c library.Circumstances) (scenarios.Scenario, []library.Omission) {
+			return o.acting.disturb(l, c, disturbances)
+		}
 	}
 	standard, left := draw(limit, circumstances)
 	s.notes = append(s.notes, library.Foresee(limit, circumstances)...)

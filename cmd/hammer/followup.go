@@ -36,9 +36,10 @@ type followUps struct {
 }
 
 // followed is the limit whose breach is followed up, and by what means: with
-// several limits a refusal may be any one's, and nothing is asked.
+// several limits a refusal may be any one's, and nothing is asked; nor where things
+// were done to the server, which would have to be done again.
 func (s *session) followed() (l scenarios.Limit, means library.Means, ok bool) {
-	if s.saving.undiagnosed || s.saving.failFast || s.saving.diagnoseFor <= 0 || len(s.scenario.Limits) != 1 {
+	if s.saving.undiagnosed || s.saving.failFast || s.saving.diagnoseFor <= 0 || len(s.scenario.Limits) != 1 || len(s.scenario.Actions) > 0 {
 		return l, means, false
 	}
 	return s.scenario.Limits[0], library.Means{Requests: s.most - s.plan.Most(), Length: s.saving.diagnoseFor}, true

@@ -58,8 +58,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 		c.sayf("interrupted before anything was fired")
 		return exitInterrupted
 	}
-	c.failure(err)
-	return exitFailed
+	code := exitFailed
+	if errors.As(err, new(unproven)) {
+		code = exitInconclusive
+	}
+	c.failure(err, code)
+	return code
 }
 
 // concluded ends a command that has said what it had to say.
@@ -97,7 +101,7 @@ Start with:  hammer check            (checks the built-in reference server)
 	root.SetErr(c.talk)
 	root.PersistentFlags().BoolVar(&c.json, "json", false, "answer with one JSON object, also for errors")
 	root.AddCommand(newCheck(c), newRun(c), newReplay(c), newShrink(c), newCompare(c), newPlan(c), newJudge(c), newExport(c),
-		newReport(c), newRuns(c), newList(c), newScore(c))
+		newReport(c), newRuns(c), newList(c), newScore(c), newGuard())
 	return root
 }
 
@@ -113,10 +117,10 @@ func (c *console) sayf(format string, args ...any) {
 }
 
 // failure says why there is no answer.
-func (c *console) failure(err error) {
+func (c *console) failure(err error, code int) {
 	hint := probes.Hint(err)
 	if c.json {
-		_ = report.JSON(c.out, report.Failure{Version: report.SchemaVersion, ExitCode: exitFailed, Error: err.Error(), Hint: hint})
+		_ = report.JSON(c.out, report.Failure{Version: report.SchemaVersion, ExitCode: code, Error: err.Error(), Hint: hint})
 		return
 	}
 	fmt.Fprintf(c.talk, "hammer: %v\n", err)

@@ -28,7 +28,7 @@ func hammer(t *testing.T, args ...string) (int, report.Report) {
 func diagnosing(t *testing.T, args ...string) (int, report.Report) {
 	t.Helper()
 	var out, talk bytes.Buffer
-	args = append(args, "--json", "--out", filepath.Join(t.TempDir(), "run"))
+	args = append([]string{args[0], "--json", "--out", filepath.Join(t.TempDir(), "run")}, args[1:]...)
 	code := run(args, &out, &talk)
 	var r report.Report
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {

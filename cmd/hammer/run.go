@@ -17,6 +17,7 @@ import (
 type runFlags struct {
 	aiming aiming
 	saving saving
+	acting acting
 }
 
 func newRun(c *console) *cobra.Command {
@@ -29,14 +30,26 @@ against the limits in the file. See docs/scenario.md for the file.
 
 ` + exitCodes,
 		Example: "  hammer run login.yaml\n  hammer run login.yaml http://127.0.0.1:8080/login",
-		Args:    cobra.RangeArgs(1, 2),
-		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), c, args) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			rest, err := o.acting.split(cmd, args)
+			if err != nil {
+				return err
+			}
+			return cobra.RangeArgs(1, 2)(cmd, rest)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if n := cmd.ArgsLenAtDash(); n >= 0 {
+				args = args[:n]
+			}
+			return o.run(cmd.Context(), c, args)
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.aiming.addAgainFlags(f)
 	o.saving.addFlags(f)
 	o.saving.addDiagnoseFlag(f)
+	o.acting.addFlags(f)
 	return cmd
 }
 
@@ -65,7 +78,7 @@ func (o *runFlags) run(ctx context.Context, c *console, args []string) error {
 	if s.Target == "" {
 		return &probes.Hinted{Err: fmt.Errorf("%s names no target", args[0]), Hint: "add target: http://HOST/ to it, or give the URL behind the file's name"}
 	}
-	return o.aiming.fire(ctx, &session{console: c, saving: o.saving, scenario: s, nonce: newNonce()}, guard, given)
+	return o.aiming.fire(ctx, &session{console: c, saving: o.saving, scenario: s, nonce: newNonce(), acting: o.acting}, guard, given)
 }
 
 // fire aims at the session's target, looks whether it answers, and fires.
@@ -86,6 +99,13 @@ func (o *aiming) fire(ctx context.Context, ses *session, guard probes.Guard, giv
 		return err
 	}
 	label, _ := ses.supply.probe()
+	if ses.acting.wanted(s) {
+		ready, err := ses.act(ctx, &ses.acting, label, s.Actions)
+		if err != nil {
+			return err
+		}
+		defer ready()
+	}
 	preflight, err := ses.gun.Preflight(ctx, label, 1)
 	if err != nil {
 		return err

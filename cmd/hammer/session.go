@@ -43,6 +43,7 @@ type session struct {
 	server   string // what is behind the URL, where it is ours
 	embedded bool   // it runs inside this process
 	defects  []string
+	acting   acting   // what is done to the server meanwhile, and by what
 	used     bool     // the keys that are invented were used before, and may not be full
 	base     *earlier // the run that this one repeats; nil: none
 	notes    []string

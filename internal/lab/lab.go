@@ -135,6 +135,14 @@ func listens(port int) bool {
 // server{}, and gives its URL without a slash at the end.
 func Nginx(t testing.TB, http, server string) string {
 	t.Helper()
+	url, _ := NginxProcess(t, http, server)
+	return url
+}
+
+// NginxProcess starts nginx likewise, and also gives its process, whose child the
+// worker is.
+func NginxProcess(t testing.TB, http, server string) (url string, pid int) {
+	t.Helper()
 	program := Need(t, "nginx", "nginx-light")
 	dir, port := t.TempDir(), Port(t)
 	conf := fmt.Sprintf(`daemon off; worker_processes 1; pid %[1]s/pid; error_log %[1]s/error.log;
@@ -150,8 +158,8 @@ http {
 	if os.Geteuid() == 0 { // nginx's workers run as somebody else, who must be able to read
 		chmodPath(t, dir)
 	}
-	Start(t, port, nil, program, "-p", dir, "-c", filepath.Join(dir, "nginx.conf"), "-e", filepath.Join(dir, "error.log"))
-	return fmt.Sprintf("http://127.0.0.1:%d", port)
+	cmd := Start(t, port, nil, program, "-p", dir, "-c", filepath.Join(dir, "nginx.conf"), "-e", filepath.Join(dir, "error.log"))
+	return fmt.Sprintf("http://127.0.0.1:%d", port), cmd.Process.Pid
 }
 
 func write(t testing.TB, path, content string) {

@@ -158,7 +158,7 @@ func Restore(o Original) error {
 	}
 	defer mem.Close()
 	n := len(o.Patches) - 1
-	if n < 0 {
+	if n < 0 || !mapped(mem, o.Patches[n].At) { // it runs another program by now, with a vDSO of its own
 		return nil
 	}
 	if err := writeWhere(o.PID, mem, o.Patches[:n]); err != nil { // from here on nobody enters the routine
@@ -168,6 +168,11 @@ func Restore(o Original) error {
 		return fmt.Errorf("writing back the vDSO of process %d: %w", o.PID, err)
 	}
 	return nil
+}
+
+func mapped(mem *os.File, at uint64) bool {
+	_, err := mem.ReadAt(make([]byte, 1), int64(at))
+	return err == nil
 }
 
 // writeWhere writes patches while no thread is inside of one.

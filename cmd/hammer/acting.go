@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ratehammer/ratehammer/probes"
+	"github.com/ratehammer/ratehammer/probes/action"
+	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/library"
+)
+
+// acting are the flags that say what is done to the server, and by what.
+type acting struct {
+	clocks, faults []string
+	expect         string
+	tools          action.Tools
+	faketime       bool
+}
+
+// addFlags adds those that say by what.
+func (a *acting) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&a.tools.Admin, "clock-admin", "", "URL of the reference server's admin side, which moves its clocks, restarts it and cuts its store")
+	f.StringVar(&a.tools.Token, "clock-admin-token", os.Getenv("HAMMER_ADMIN_TOKEN"), "that the admin side wants (default $HAMMER_ADMIN_TOKEN)")
+	f.Lookup("clock-admin-token").DefValue = ""
+	f.IntSliceVar(&a.tools.PIDs, "clock-pid", nil, "process of the server, whose wall clock is moved, and which is paused or ended; on this machine, Linux, as root")
+	f.BoolVar(&a.tools.Children, "clock-children", false, "also all processes that were started by it, such as its workers")
+	f.IntSliceVar(&a.tools.Stores, "store-pid", nil, "process of the server's store, likewise")
+	f.BoolVar(&a.faketime, "under-faketime", false, "start the server, which is the command behind --, and move its clock by libfaketime")
+	f.BoolVar(&a.tools.Commands, "allow-commands", false, "run the commands that the scenario names")
+}
+
+// addDisturbances adds those that say what.
+func (a *acting) addDisturbances(f *pflag.FlagSet) {
+	f.StringArrayVar(&a.clocks, "clock", nil, "move the server's wall clock while requests are fired, instead of the standard scenario: all, clock-back, clock-forward, strobe, freeze-resume, drift, away-and-back, wsl, skewed-nodes; or step=-5s, slew=500ppm, freeze=2s, strobe=-1s/250ms; may be repeated")
+	f.StringSliceVar(&a.faults, "faults", nil, "do this to the server meanwhile: pause, restart, rolling-restart, reload, store-outage, store-slow")
+	f.StringVar(&a.expect, "expect", "", "what the faults may change, as declared: fresh budgets, or all open or closed while they last (default nothing)")
+}
+
+// disturbances are those asked for.
+func (a *acting) disturbances() (all []library.Disturbance, err error) {
+	var errs []error
+	for _, c := range a.clocks {
+		if c == "all" {
+			for _, d := range library.Disturbances() {
+				if d.OfClock && d.Name != "wsl" && d.Name != "skewed-nodes" { // which take long, or several nodes
+					all = append(all, d)
+				}
+			}
+			continue
+		}
+		d, err := library.ParseDisturbance(c, true)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("--clock: %w", err))
+		}
+		all = append(all, d)
+	}
+	for _, f := range a.faults {
+		d, err := library.ParseDisturbance(f, false)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("--faults: %w", err))
+		}
+		all = append(all, d)
+	}
+	if e := scenarios.Expect(a.expect); !slices.Contains([]scenarios.Expect{"", scenarios.ExpectFresh, scenarios.ExpectOpen, scenarios.ExpectClosed}, e) {
+		errs = append(errs, fmt.Errorf("--expect %q: write fresh, open or closed", a.expect))
+	}
+	return all, errors.Join(errs...)
+}
+
+// split parts the arguments from the command behind --.
+func (a *acting) split(cmd *cobra.Command, args []string) (rest []string, err error) {
+	dash := cmd.ArgsLenAtDash()
+	switch {
+	case dash < 0 && a.faketime:
+		return args, errors.New("--under-faketime starts the server: give its command behind --, as in --under-faketime -- node server.js")
+	case dash < 0:
+		return args, nil
+	case !a.faketime:
+		return args, errors.New("a command behind -- is started with --under-faketime: add that, or leave the command out")
+	}
+	a.tools.Program, a.tools.Faketime = args[dash:], true
+	if len(a.tools.Program) == 0 {
+		return args, errors.New("--under-faketime: there is no command behind --")
+	}
+	return args[:dash], nil
+}
+
+// wanted reports whether somebody is needed who does things.
+func (a *acting) wanted(s *scenarios.Scenario) bool {
+	return len(a.tools.Program) > 0 || s != nil && len(s.Actions) > 0
+}
+
+// guardianArgument makes hammer the guardian of another hammer.
+const guardianArgument = "guard"
+
+// newGuard is the command that hammer starts itself by, and no user.
+func newGuard() *cobra.Command {
+	return &cobra.Command{
+		Use: guardianArgument, Hidden: true, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return guard() },
+	}
+}
+
+// guard lives until hammer is gone, whatever else is ended: signals are for hammer.
+func guard() error {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		for range signals {
+		}
+	}()
+	return action.Guard(os.Stdin, os.Stdout)
+}
+
+// guardian starts one, with a folder for what the server says that it starts.
+func (a *acting) guardian() (g *action.Guardian, done func() error, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, err := os.MkdirTemp("", "hammer-guard-")
+	if err != nil {
+		return nil, nil, err
+	}
+	tools := a.tools
+	tools.Dir = dir
+	if g, err = action.Start(exec.Command(self, guardianArgument), tools); err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return g, func() error { return errors.Join(g.Close(), os.RemoveAll(dir)) }, nil
+}
+
+// answers waits until the server that was started answers.
+func answers(ctx context.Context, g *probes.Gun, label string) error {
+	for until := time.Now().Add(20 * time.Second); ; {
+		_, err := g.Preflight(ctx, label, 1)
+		if err == nil || time.Now().After(until) || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// act gets somebody who does to the server what the plan says. ready ends that, and
+// says what could not be taken back.
+func (s *session) act(ctx context.Context, a *acting, label string, actions []scenarios.Action) (ready func(), err error) {
+	g, done, err := a.guardian()
+	if err != nil {
+		return nil, err
+	}
+	s.gun.ActBy(g)
+	ready = func() {
+		if err := done(); err != nil {
+			s.console.sayf("%v", err)
+		}
+	}
+	if len(a.tools.Program) > 0 {
+		if err := answers(ctx, s.gun, label); err != nil {
+			ready()
+			return nil, fmt.Errorf("the server that was started: %w", err)
+		}
+	}
+	if err := s.prove(ctx, a, g, label, actions); err != nil {
+		ready()
+		return nil, err
+	}
+	return ready, nil
+}
+
+// disturb is the scenario of disturbances, with what was declared of them.
+func (a *acting) disturb(l scenarios.Limit, c library.Circumstances, all []library.Disturbance) (scenarios.Scenario, []library.Omission) {
+	s, left := library.Disturb(l, c, all)
+	for i := range s.Actions {
+		if !s.Actions[i].OfClock() {
+			s.Actions[i].Expect = scenarios.Expect(a.expect)
+		}
+	}
+	return s, left
+}
+
+// moves stands for what disturbances do to clocks, before they are fitted to a limit.
+func (a *acting) moves(all []library.Disturbance) (actions []scenarios.Action) {
+	for _, d := range all {
+		if d.OfClock {
+			actions = append(actions, scenarios.Action{Act: scenarios.ClockStep})
+		}
+	}
+	return actions
+}
