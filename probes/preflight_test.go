@@ -32,7 +32,7 @@ func TestFirstRequestIsTriedAgain(t *testing.T) {
 				s.Close()
 				<-done
 			}()
-			p, err := aim(t, "http://"+l.Addr().String()+"/").Preflight(t.Context(), "preflight", 2)
+			p, err := aim(t, "http://"+l.Addr().String()+"/", PathFull).Preflight(t.Context(), "preflight", 2)
 			if tt.fails == "" && (err != nil || p.Sent != 2) {
 				t.Errorf("got %+v, %v", p, err)
 			}
