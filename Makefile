@@ -3,7 +3,7 @@
 GO ?= go
 PACKAGES = ./...
 
-.PHONY: build test check lint bench bench-peers faults busy matrix brute score causes tools
+.PHONY: build test check lint bench bench-peers faults busy matrix brute speed score causes tools
 
 build:
 	$(GO) build -o bin/ ./cmd/hammer ./cmd/target
@@ -43,12 +43,10 @@ lint:
 
 # The score runs millions of requests in coroutines, of which the race detector
 # keeps so much that the memory runs out; the server that it asks is tested under it.
-# What judging costs beside sorting is not the same under it either.
 SCORE = ./cmd/hammer/score
 check: lint
 	@$(MAKE) --no-print-directory test TESTFLAGS="-race -timeout 20m" PACKAGES="$$($(GO) list ./... | grep -v /cmd/hammer/score$$ | tr '\n' ' ')"
 	@$(MAKE) --no-print-directory test TESTFLAGS="-timeout 20m" PACKAGES=$(SCORE)
-	@$(MAKE) --no-print-directory test TESTFLAGS="-run TestJudgingCosts" PACKAGES=./assertions
 
 # The clean reference server is checked 50 times while all cores are kept busy:
 # how many runs were kept, inconclusive and (never) broken.
@@ -71,6 +69,10 @@ matrix:
 HISTORIES ?= 100000
 brute:
 	HAMMER_HISTORIES=$(HISTORIES) $(GO) test -count=1 -timeout 120m -v -run 'BruteForce|Porcupine|AccuseWrongly|AccusesWrongly|EveryPossiblePhase|APossibleHistory|EveryDrift|WhateverOverlaps' ./assertions
+
+# What judging costs beside sorting; it takes a machine with nothing else to do.
+speed:
+	HAMMER_SPEED=1 $(GO) test -count=1 -v -run TestJudgingCosts ./assertions
 
 # The table of docs/score.md on as many seeds: hours on two cores.
 RIGHT ?= 1000

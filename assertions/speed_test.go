@@ -1,6 +1,9 @@
 package assertions
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
 // Of the test of speed: how many requests are judged, how often at first and at
 // most. With fewer requests than a million the sort is cheaper by its logarithm,
@@ -16,8 +19,8 @@ const (
 // middle of the rounds counts, and where it is too much more rounds are made, since
 // who works beside us drives our memory out of the caches.
 func TestJudgingCostsNoMoreThanTwiceSorting(t *testing.T) {
-	if raced || testing.Short() {
-		t.Skip("the race detector makes judging slower than sorting")
+	if raced || os.Getenv("HAMMER_SPEED") == "" {
+		t.Skip("asked for with HAMMER_SPEED, on a machine with nothing else to do and without the race detector")
 	}
 	for _, text := range costed {
 		a := algorithm(t, text)

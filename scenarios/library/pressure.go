@@ -143,6 +143,9 @@ func (d *design) pressedTwice(t track) track {
 		scenarios.Phase{Name: t.phases[0].Name + "-again", Rest: again, Volley: d.drain(), Keys: keys},
 		scenarios.Phase{Name: t.phases[1].Name + "-again", Rest: again + d.after(), Pace: scenarios.Rate{Count: 1, Per: gap}, Count: int(length / gap), Keys: keys})
 	t.length = again + d.after() + length + 100*time.Millisecond
+	if d.far() {
+		t = d.sliced(t)
+	}
 	return t
 }
 
