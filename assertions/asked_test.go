@@ -84,3 +84,35 @@ func TestFitnessWantsNoErrorThatThereCannotBe(t *testing.T) {
 		}
 	}
 }
+
+// Without the search for what would have been caught the same is found, and nothing
+// is said of what would have been.
+func TestVerdictWithoutResolution(t *testing.T) {
+	l := bucket20()
+	for _, server := range []*mutant{{}, {burst: 21}, {burst: 19}} {
+		s, _ := library.Standard(l, library.Circumstances{Seed: 1})
+		plan, err := s.Plan(scenarios.Supply{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := virtual.Run(plan, virtual.Client{Answers: l.Answers, Slack: l.Slack}, virtual.LAN(), server, 1)
+		var verdicts [2]results.Verdict
+		for i, without := range []bool{false, true} {
+			j, err := New([]scenarios.Limit{l}, Options{Fresh: true, Wanted: library.DefaultWanted, NoCauses: true, NoResolution: without})
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := &results.Run{}
+			for _, b := range blocks {
+				run.Sent += int64(len(b.Hits))
+				j.Block(b)
+			}
+			run.Planned = run.Sent
+			verdicts[i] = j.Verdict(run)
+		}
+		with, without := verdicts[0], verdicts[1]
+		if with.Status != without.Status || without.Resolutions[0] != (results.Resolution{Limit: with.Resolutions[0].Limit}) {
+			t.Errorf("burst %d: got %v and %+v, want %v and nothing", server.burst, without.Status, without.Resolutions[0], with.Status)
+		}
+	}
+}
