@@ -243,7 +243,7 @@ func pageIsUsed(t *testing.T, b *browser) {
 	box := eval[struct{ X, Y, W float64 }](b, "(r => ({X: r.left, Y: r.top, W: r.width}))(document.getElementById('lanes').getBoundingClientRect())")
 	tip := ""
 	for x := box.X + 200; x < box.X+box.W && tip == ""; x += 4 {
-		b.mouse("mouseMoved", x, box.Y+34+46+18, 0)
+		b.mouse("mouseMoved", x, box.Y+54+46+18, 0)
 		tip = eval[string](b, "document.getElementById('tip').hidden ? '' : document.getElementById('tip').innerText")
 	}
 	for _, want := range []string{"request ", "200 admitted", "volley/1", "bound.upper"} {
@@ -252,10 +252,22 @@ func pageIsUsed(t *testing.T, b *browser) {
 		}
 	}
 
+	// What was done to the server is told above the lanes.
+	told := ""
+	eval[bool](b, "document.getElementById('whole').click() || true")
+	for x := box.X + 200; x < box.X+box.W && !strings.Contains(told, "clock -10 s"); x += 5 {
+		b.mouse("mouseMoved", x, box.Y+40, 0)
+		told = eval[string](b, "document.getElementById('tip').innerText")
+	}
+	if !strings.Contains(told, "done to the server: clock -10 s") {
+		t.Errorf("pointing above the lanes shows %q, want the step of the clock", told)
+	}
+	zoomed = eval[string](b, shownRange)
+
 	// A stretch that is drawn over is zoomed to.
-	b.mouse("mousePressed", box.X+400, box.Y+60, 1)
-	b.mouse("mouseMoved", box.X+600, box.Y+60, 1)
-	b.mouse("mouseReleased", box.X+600, box.Y+60, 1)
+	b.mouse("mousePressed", box.X+400, box.Y+80, 1)
+	b.mouse("mouseMoved", box.X+600, box.Y+80, 1)
+	b.mouse("mouseReleased", box.X+600, box.Y+80, 1)
 	if drawn := eval[string](b, shownRange); drawn == zoomed {
 		t.Errorf("drawing over a stretch does not zoom: still %q", zoomed)
 	}

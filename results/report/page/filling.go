@@ -48,7 +48,7 @@ func (f *filling) mark(m results.Mark) {
 	if to == results.Never {
 		to = d.End
 	}
-	d.Marks = append(d.Marks, mark{At: m.At, To: to, Kind: string(m.Kind), Text: m.Text})
+	d.Marks = append(d.Marks, mark{At: m.At, To: to, Kind: string(m.Kind), Size: m.Size, Text: m.Text})
 }
 
 func (f *filling) hit(h *results.Hit) {

@@ -53,6 +53,7 @@ type mark struct {
 	At   int64  `json:"at"`
 	To   int64  `json:"to"`
 	Kind string `json:"kind"`
+	Size int64  `json:"size,omitempty"` // nanoseconds
 	Text string `json:"text,omitempty"`
 }
 

@@ -20,7 +20,8 @@ const evil = `</script><script>window.hurt=1</script><img src=x onerror="window.
 // many keys.
 func burst(n int64) Source {
 	each := func(f func(results.Block)) {
-		b := results.Block{Marks: []results.Mark{{At: 1e6, To: 1e6, Kind: results.MarkPhase, Text: "volley"}, {At: 900e6, To: 950e6, Kind: results.MarkStall, Size: 50e6}}}
+		b := results.Block{Marks: []results.Mark{{At: 1e6, To: 1e6, Kind: results.MarkPhase, Text: "volley"}, {At: 900e6, To: 950e6, Kind: results.MarkStall, Size: 50e6},
+			{At: 700e6, To: 701e6, Kind: results.MarkClock, Size: -10e9}, {At: 800e6, To: 801e6, Kind: results.MarkUndo, Text: "the clock is right again"}}}
 		for i := range int64(22) {
 			h := results.Hit{Seq: i + 1, Key: "volley/1", Sent: 500e6 + i*100e3, First: 501e6 + i*150e3, Done: 502e6 + i*150e3, Planned: 500e6, Status: 200, Outcome: results.Admitted}
 			if i >= 11 {

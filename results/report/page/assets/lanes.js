@@ -55,6 +55,11 @@ const complete = (row, found, from, to) => {
   return first === last ? found.length > 0 : sent >= n;
 };
 
+// What was done to the server on purpose, and what kept hammer itself from running.
+const actions = (data.marks || []).filter((m) => ['clock', 'fault', 'undone'].includes(m.kind));
+const holdups = (data.marks || []).filter((m) => m.kind !== 'phase' && !actions.includes(m));
+const named = (m) => m.text || (m.kind === 'clock' && m.size ? 'clock ' + (m.size > 0 ? '+' : '') + span(m.size) : m.kind);
+
 // folded are the rows that are shown at first: all together, and those of the findings.
 let unfolded = false;
 const few = Math.max(5, Math.min(7, rows.filter((r) => r.findings.length > 0).length));

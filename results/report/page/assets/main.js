@@ -67,7 +67,8 @@ for (const f of jumps) {
   b.onclick = () => jump(f);
   $('jumps').append(b);
 }
-$('legend-own').hidden = !(data.marks || []).some((m) => m.kind !== 'phase');
+$('legend-own').hidden = holdups.length === 0;
+$('legend-action').hidden = actions.length === 0;
 $('legend-breach').hidden = (data.findings || []).length === 0;
 if ($('show') && jumps.length) { $('show').hidden = false; $('show').onclick = () => jump(jumps[0]); }
 if ($('copy') && navigator.clipboard) {

@@ -1,5 +1,5 @@
 const canvas = $('lanes');
-const rowHeight = 46, head = 34, foot = 22;
+const rowHeight = 46, head = actions.length ? 54 : 34, foot = 22;
 let chosen = null;      // the request that is looked at
 let chosenRow = 1;      // the row that keys act on
 let drag = null;        // from where to where the pointer has been drawn
@@ -51,7 +51,7 @@ const drawMarks = (g, width, height) => {
     if (x2 < gutter() || x > width) continue;
     if (m.kind === 'phase') {
       g.fillStyle = colour('line');
-      g.fillRect(x, 12, 1, head - 12);
+      g.fillRect(x, 12, 1, 22);
       if (x >= free) {
         g.fillStyle = colour('soft');
         g.fillText(m.text, x + 4, 12);
@@ -59,12 +59,14 @@ const drawMarks = (g, width, height) => {
       }
       continue;
     }
+    if (actions.includes(m)) continue;
     g.fillStyle = colour('unknown');
     g.globalAlpha = 0.28;
     g.fillRect(x, head - 10, Math.max(2, x2 - x), height - head - foot + 10);
     g.globalAlpha = 1;
     g.fillRect(x, head - 10, Math.max(2, x2 - x), 3);
   }
+  drawActions(g, width, height);
   for (const c of data.causes || []) {
     const x = placeX(c.at);
     g.strokeStyle = g.fillStyle = colour('breach');
@@ -74,6 +76,23 @@ const drawMarks = (g, width, height) => {
     g.beginPath(); g.moveTo(x - 5, head - 12); g.lineTo(x + 5, head - 12); g.lineTo(x, head - 3); g.fill();
   }
   g.restore();
+};
+
+// drawActions flags what was done to the server, below the phases.
+const drawActions = (g, width, height) => {
+  let free = -1;
+  for (const m of actions) {
+    const x = placeX(m.at);
+    if (x < gutter() || x > width) continue;
+    g.fillStyle = colour('other');
+    g.fillRect(x - 0.75, head - 18, 1.5, height - head - foot + 18);
+    g.beginPath(); g.moveTo(x, head - 18); g.lineTo(x + 9, head - 14); g.lineTo(x, head - 10); g.fill();
+    if (x < free) continue;
+    const words = named(m);
+    g.fillStyle = colour('ink');
+    g.fillText(words, x + 12, head - 14);
+    free = x + 22 + g.measureText(words).width;
+  }
 };
 
 const drawRow = (g, row, top, width, lit) => {

@@ -71,6 +71,7 @@ const lookAtSum = (row, x, screenX, screenY) => {
 
 const markAt = (x) => {
   for (const c of data.causes || []) if (Math.abs(placeX(c.at) - x) < 6) return ['likely cause', [['at', moment(c.at, 1e6)], ['', c.text]]];
+  for (const m of actions) if (x >= placeX(m.at) - 4 && x <= placeX(m.at) + 12) return ['done to the server: ' + named(m), [['at', moment(m.at, 1e6)], ...(m.size ? [['by', span(m.size)]] : [])]];
   let best = null;
   for (const m of data.marks || []) {
     if (m.kind !== 'phase' && x >= placeX(m.at) - 3 && x <= placeX(m.to) + 3) return [m.kind, [['at', moment(m.at, 1e6)], ['for', span(m.to - m.at)], ...(m.text ? [['', m.text]] : [])]];
