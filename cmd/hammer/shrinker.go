@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/ratehammer/ratehammer/results"
@@ -22,7 +23,8 @@ type shrinker struct {
 	need  int       // how often a candidate has to break the promise
 	of    int       // in how many tries at most
 
-	sent       int // requests so far
+	shown      []*scenarios.Scenario // those that broke it, the smallest last
+	sent       int                   // requests so far
 	candidates int
 	err        error // that ended it
 }
@@ -47,10 +49,16 @@ func (k *shrinker) shows(ctx context.Context, s *scenarios.Scenario) (shows, mor
 		if yes {
 			broke++
 		}
+		// What depends on chance has to break it more often: of many candidates that do
+		// so now and then, some would be lucky.
+		if mixed := broke > 0 && broke < tries; mixed && k.need > 1 {
+			k.need, k.of = strictly, finalTries
+		}
 	}
 	if broke < k.need {
 		return false, true
 	}
+	k.shown = append(k.shown, s)
 	size, _ := reduction.SizeOf(s, k.keys)
 	k.say("%d requests in %v break it (candidate %d)", size.Requests, size.Length.Round(time.Millisecond), k.candidates)
 	return true, true
@@ -88,19 +96,34 @@ func (k *shrinker) shrink(ctx context.Context, suspects []*scenarios.Scenario) (
 	if found == nil {
 		return nil, 0, 0
 	}
-	found = reduction.Reduce(found, k.keys, asks)
-	for range finalTries {
-		yes, ok := k.once(ctx, found)
-		if !ok {
-			break
+	reduction.Reduce(found, k.keys, asks)
+	return k.reliable(ctx)
+}
+
+// reliable is the smallest of the scenarios that broke the promise which still does so
+// in most of some more tries; the largest, where none does.
+func (k *shrinker) reliable(ctx context.Context) (found *scenarios.Scenario, broke, tries int) {
+	for _, found = range slices.Backward(k.shown) {
+		broke, tries = 0, 0
+		for range finalTries {
+			yes, ok := k.once(ctx, found)
+			if !ok {
+				return found, broke, tries
+			}
+			tries++
+			if yes {
+				broke++
+			}
 		}
-		tries++
-		if yes {
-			broke++
+		if 2*broke > tries {
+			break
 		}
 	}
 	return found, broke, tries
 }
+
+// strictly is how often of finalTries what depends on chance has to break a promise.
+const strictly = 4
 
 // finalTries are fired of what was found, to say how reliably it breaks.
 const finalTries = 5

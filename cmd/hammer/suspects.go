@@ -52,7 +52,7 @@ func (e *earlier) charged(check string) (results.Finding, error) {
 // plan.
 func (e *earlier) suspects(f results.Finding) (all []*scenarios.Scenario, err error) {
 	s := e.asked()
-	s.Name = f.Check + " of " + strings.TrimSuffix(s.Name, " shrunk") + " shrunk"
+	s.Name = "shrunk: " + f.Check
 	s.Checks, s.Wanted, s.Keys = []string{f.Check}, 0, nil
 	with := func(phases []scenarios.Phase) {
 		c := *s

@@ -17,10 +17,10 @@ import (
 // tape makes a scenario of arrivals out of a record: each request at the moment at
 // which it was sent.
 type tape struct {
-	most   int               // requests; more are an error
-	phases []scenarios.Phase // that were fired, by Hit.Phase
+	most   int                     // requests; more are an error
+	phases []scenarios.Phase       // that were fired, by Hit.Phase
 	only   func(*results.Hit) bool // which requests are taken; nil: all
-	given  bool              // the keys are known to the server, and not to be told apart by phase
+	given  bool                    // the keys are known to the server, and not to be told apart by phase
 
 	groups map[group]*sent
 	hits   int

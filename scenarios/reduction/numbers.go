@@ -51,17 +51,23 @@ func single(n int) int {
 // fine is how much of a silence is not worth asking about.
 const fine = 20 * time.Millisecond
 
+// toReady is how long a run may be silent at its beginning: it takes some time to open
+// connections.
+const toReady = 250 * time.Millisecond
+
 // lessTime makes silences shorter: before phases, between keys, between arrivals.
 func (r *search) lessTime() {
 	for i := range r.best.Phases {
 		p := r.best.Phases[i]
-		r.shorter(p.Rest, func(d time.Duration) *scenarios.Scenario {
-			return r.change(i, func(p *scenarios.Phase) { p.Rest = d })
-		})
+		if i > 0 || p.Rest > toReady {
+			r.shorter(p.Rest, func(d time.Duration) *scenarios.Scenario {
+				return r.change(i, func(p *scenarios.Phase) { p.Rest = d })
+			})
+		}
 		r.shorter(p.Every, func(d time.Duration) *scenarios.Scenario {
 			return r.change(i, func(p *scenarios.Phase) { p.Every = d })
 		})
-		if p.At != nil {
+		if p.At != nil && *p.At > toReady {
 			r.shorter(*p.At, func(d time.Duration) *scenarios.Scenario {
 				return r.change(i, func(p *scenarios.Phase) { p.At = &d })
 			})
