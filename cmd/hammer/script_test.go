@@ -108,6 +108,7 @@ func serveAwkward(t *testing.T) map[string]string {
 	plain("FAILING", answer(500))
 	plain("ANNOUNCING", answer(200, "RateLimit-Policy", `"default";q=10;w=2`))
 	plain("ANNOUNCING_07", answer(200, "RateLimit-Policy", `10;w=2`))
+	plain("LIMITED", answer(429, "Retry-After", "1"))
 	plain("GARBLED", answer(200, "RateLimit-Policy", `quota;t=1`))
 	s := httptest.NewUnstartedServer(answer(200))
 	s.Config.ErrorLog = nil

@@ -102,7 +102,7 @@ func (o *shrinkFlags) run(ctx context.Context, c *console, args []string) error 
 	case found == nil && ctx.Err() != nil:
 		return concluded{exitInterrupted}
 	case found == nil:
-		fmt.Fprintf(c.out, "NOT FOUND  %s was not broken again by any of %d scenarios, the whole plan included, with %d requests in %v\n", f.Check, k.candidates, k.sent, time.Since(begun).Round(time.Second))
+		fmt.Fprintf(c.out, "NOT FOUND  %s was not broken again by any of the %d scenarios that could be fired, with %d requests in %v\n", f.Check, k.candidates, k.sent, time.Since(begun).Round(time.Second))
 		return conclude(exitInconclusive)
 	}
 	a := shrunk{Version: report.SchemaVersion, Check: f.Check, Limit: f.Limit, Of: e.folder, File: o.out, Candidates: k.candidates,
