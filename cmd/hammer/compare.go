@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ratehammer/ratehammer/results/report"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// The exit codes of hammer compare, beside 0 and 3.
+const (
+	exitVerdicts = 10
+	exitCounts   = 11
+	exitSlower   = 12
+	exitApart    = 13
+)
+
+const compareCodes = `Exit codes, of several the first that applies:
+  13   not comparable: another scenario or seed, or a record that is not whole
+  10   other checks are broken
+  11   other numbers of requests were admitted or refused
+  12   answers came later
+  0    none of these
+  3    could not run: the flags, a folder or the disk are in the way`
+
+// compareFlags are the flags of hammer compare.
+type compareFlags struct {
+	within  int64
+	latency string
+}
+
+func newCompare(c *console) *cobra.Command {
+	o := &compareFlags{}
+	cmd := &cobra.Command{
+		Use:   "compare BASE CANDIDATE",
+		Short: "Compare two runs of the same scenario",
+		Long: `Compares two saved runs of the same scenario and seed: which checks are broken, how
+many requests were admitted and refused in each phase on each key, and how long
+answers took.
+
+Counts are compared as they are. One request more or less on a key may come from
+the moment of one decision (--counts-within); more than that is a difference, and
+so is one direction on many keys (exact sign test, 1 %). Of phases in which
+answers direct what is sent, counts are shown and not judged.
+
+Latencies are compared by their quantiles over batches of the same planned
+requests, with intervals that need no distribution and hold together at 99 %. What
+the machine or the network did otherwise in one of the two runs is in them as
+well: fire both on one idle machine, one right after the other.
+
+` + compareCodes,
+		Example: "  hammer compare hammer-runs/20260102-150405-1a2b3c4d hammer-runs/20260102-160102-5e6f7a8b",
+		Args:    cobra.ExactArgs(2),
+		RunE:    func(_ *cobra.Command, args []string) error { return o.run(c, args[0], args[1]) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.Int64Var(&o.within, "counts-within", 1, "difference on one key in one phase that is none, in requests")
+	f.StringVar(&o.latency, "latency-within", "5%", "share of a quantile by which it may move and is said not to have")
+	return cmd
+}
+
+// comparison is what hammer compare says.
+type comparison struct {
+	Version     int            `json:"version"`
+	ExitCode    int            `json:"exit_code"`
+	Headline    string         `json:"headline"`
+	Base        side           `json:"base"`
+	Candidate   side           `json:"candidate"`
+	Apart       string         `json:"not_comparable,omitempty"` // why; absent: they can be compared
+	Broken      *report.Replay `json:"broken,omitempty"`
+	Differences []Difference   `json:"differences,omitempty"`
+	Shifts      []Shift        `json:"latency,omitempty"`
+}
+
+// side is one of two runs.
+type side struct {
+	Folder   string `json:"folder"`
+	Tool     string `json:"tool"` // version of hammer
+	Target   string `json:"target"`
+	Server   string `json:"server,omitempty"`
+	Headline string `json:"headline"`
+	Admitted int64  `json:"admitted"`
+	Limited  int64  `json:"limited"`
+	Other    int64  `json:"other"`
+	Unknown  int64  `json:"unknown"`
+}
+
+func sideOf(e *earlier, c counted) side {
+	m := e.saved.Manifest
+	s := side{Folder: e.folder, Tool: m.Tool, Target: m.URL, Server: m.Server, Headline: e.headline}
+	for _, o := range c.cells {
+		s.Unknown, s.Admitted, s.Limited, s.Other = s.Unknown+o[0], s.Admitted+o[1], s.Limited+o[2], s.Other+o[3]
+	}
+	return s
+}
+
+func (o *compareFlags) run(c *console, base, candidate string) error {
+	share, err := scenarios.ParsePercent(o.latency)
+	if err != nil {
+		return fmt.Errorf("--latency-within: %w", err)
+	}
+	if o.within < 0 {
+		return fmt.Errorf("--counts-within %d: give 0 or more", o.within)
+	}
+	a, err := openEarlier(base)
+	if err != nil {
+		return err
+	}
+	b, err := openEarlier(candidate)
+	if err != nil {
+		return err
+	}
+	r := compareRuns(a, b, o.within, share)
+	if err := r.print(c); err != nil {
+		return err
+	}
+	return conclude(r.ExitCode)
+}
+
+func compareRuns(a, b *earlier, within, share int64) comparison {
+	base, holesA := count(a)
+	candidate, holesB := count(b)
+	r := comparison{Version: report.SchemaVersion, Base: sideOf(a, base), Candidate: sideOf(b, candidate)}
+	if r.Apart = apart(a, b); r.Apart == "" && len(holesA)+len(holesB) > 0 {
+		r.Apart = append(holesA, holesB...)[0]
+	}
+	if r.Apart != "" {
+		r.ExitCode, r.Headline = exitApart, r.Apart
+		return r
+	}
+	v, _ := b.verdict()
+	r.Broken = a.held(&v)
+	r.Differences = differences(base, candidate, a.asked().Phases)
+	r.Shifts = shifts(base, candidate, share)
+	differ, why := countVerdict(r.Differences, within)
+	slower := ""
+	for _, s := range r.Shifts {
+		if s.Change == "slower" && slower == "" {
+			slower = fmt.Sprintf("%s answers are slower: their %s quantile moved from %v to %v", s.Outcome, named3(s.Quantile), time.Duration(s.BaseNS), time.Duration(s.CandidateNS))
+		}
+	}
+	switch {
+	case !r.Broken.Reproduced:
+		r.ExitCode, r.Headline = exitVerdicts, "other checks are broken: "+changes(r.Broken)
+	case differ:
+		r.ExitCode, r.Headline = exitCounts, "other numbers were admitted or refused: "+why
+	case slower != "":
+		r.ExitCode, r.Headline = exitSlower, slower
+	default:
+		r.Headline = "no difference beyond what one decision's moment and chance explain"
+	}
+	return r
+}
+
+func changes(r *report.Replay) string {
+	var said []string
+	if len(r.New) > 0 {
+		said = append(said, "newly broken "+strings.Join(r.New, ", "))
+	}
+	if len(r.Missing) > 0 {
+		said = append(said, "no longer broken "+strings.Join(r.Missing, ", "))
+	}
+	return strings.Join(said, "; ")
+}
+
+// apart says why two runs cannot be compared; empty: they can.
+func apart(a, b *earlier) string {
+	plain := func(e *earlier) []byte {
+		s := e.asked()
+		s.Target, s.Name = "", ""
+		return s.YAML()
+	}
+	x, y := plain(a), plain(b)
+	switch {
+	case a.scenario.Seed != b.scenario.Seed:
+		return fmt.Sprintf("another seed was planned with: %d and %d", a.scenario.Seed, b.scenario.Seed)
+	case !bytes.Equal(x, y):
+		return "another scenario was fired: " + firstDifference(x, y)
+	}
+	for _, e := range []*earlier{a, b} {
+		if m := e.saved.Manifest; !m.Ended || m.Run.Stopped != "" {
+			return e.folder + " was not fired to its end"
+		}
+	}
+	return ""
+}
+
+// firstDifference is the first line in which two texts differ.
+func firstDifference(x, y []byte) string {
+	a, b := strings.Split(string(x), "\n"), strings.Split(string(y), "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("%q and %q", strings.TrimSpace(a[i]), strings.TrimSpace(b[i]))
+		}
+	}
+	return "one has more phases"
+}
+
+// named3 is a quantile as people write it.
+func named3(q float64) string { return "p" + strconv.FormatFloat(q*100, 'f', -1, 64) }
+
+// mostDifferences are printed; JSON has all.
+const mostDifferences = 30
+
+func (r *comparison) print(c *console) error {
+	if c.json {
+		return report.JSON(c.out, r)
+	}
+	var w strings.Builder
+	word := map[int]string{0: "SAME", exitVerdicts: "OTHER VERDICT", exitCounts: "OTHER COUNTS", exitSlower: "SLOWER", exitApart: "NOT COMPARABLE"}[r.ExitCode]
+	fmt.Fprintf(&w, "%s  %s\n\n", word, r.Headline)
+	for _, s := range []struct {
+		name string
+		side side
+	}{{"base", r.Base}, {"candidate", r.Candidate}} {
+		fmt.Fprintf(&w, "  %-10s %s: %s\n", s.name, s.side.Folder, s.side.Headline)
+		fmt.Fprintf(&w, "             %s, hammer %s; %d admitted, %d limited, %d other, %d unknown\n", s.side.Target, s.side.Tool, s.side.Admitted, s.side.Limited, s.side.Other, s.side.Unknown)
+	}
+	if r.ExitCode != exitApart {
+		r.table(&w)
+	}
+	if r.Base.Tool != r.Candidate.Tool {
+		fmt.Fprintf(&w, "note: the runs are of two versions of hammer, which may fire and judge otherwise\n")
+	}
+	_, err := io.WriteString(c.out, w.String())
+	return err
+}
+
+func (r *comparison) table(w *strings.Builder) {
+	if len(r.Differences) > 0 {
+		fmt.Fprintf(w, "\n  %-16s %-18s %-9s %9s %9s %9s\n", "phase", "key", "outcome", "base", "candidate", "change")
+	}
+	for i, d := range r.Differences {
+		if i == mostDifferences {
+			fmt.Fprintf(w, "  ... %d more (--json has all)\n", len(r.Differences)-i)
+			break
+		}
+		remark := ""
+		if d.Adaptive {
+			remark = "  as answers direct"
+		}
+		fmt.Fprintf(w, "  %-16s %-18s %-9s %9d %9d %+9d%s\n", d.Phase, d.Key, d.Outcome, d.Base, d.Candidate, d.by(), remark)
+	}
+	fmt.Fprintf(w, "\n  %-9s %-9s %12s %12s   %s\n", "answers", "quantile", "base", "candidate", "difference, 99 % for all together")
+	for _, s := range r.Shifts {
+		said := "too few answers to tell"
+		if s.Batches > 0 {
+			said = fmt.Sprintf("%v to %v over %d batches: %s", inMicros(s.LowNS), inMicros(s.HighNS), s.Batches, s.Change)
+		}
+		fmt.Fprintf(w, "  %-9s %-9s %12v %12v   %s\n", s.Outcome, named3(s.Quantile), inMicros(s.BaseNS), inMicros(s.CandidateNS), said)
+	}
+}
+
+func inMicros(ns int64) time.Duration { return time.Duration(ns).Round(time.Microsecond) }

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// cell is what a run sent in one phase on one key.
+type cell struct{ phase, key string }
+
+// outcomes are counts by results.Outcome.
+type outcomes [4]int64
+
+func (o outcomes) sum() (n int64) {
+	for _, c := range o {
+		n += c
+	}
+	return n
+}
+
+// counted is a run's record by phase and key, and its answers in the order in which
+// they were planned.
+type counted struct {
+	cells   map[cell]*outcomes
+	answers [4][]answered // by outcome
+}
+
+// answered is when a request was due, and how long its answer took.
+type answered struct{ planned, took int64 }
+
+// count goes through a record, without what was fired after a breach. Requests that
+// were not answered have no latency.
+func count(e *earlier) (c counted, holes []string) {
+	c.cells = map[cell]*outcomes{}
+	names := e.saved.Manifest.Phases[:min(e.scenario.Asked(), len(e.saved.Manifest.Phases))]
+	holes = blocks(e.saved.Blocks()).all(func(b results.Block) {
+		for i := range b.Hits {
+			h := &b.Hits[i]
+			if int(h.Phase) >= len(names) {
+				continue
+			}
+			at := cell{names[h.Phase], h.Key}
+			if c.cells[at] == nil {
+				c.cells[at] = &outcomes{}
+			}
+			c.cells[at][h.Outcome&3]++
+			if h.Answered() {
+				c.answers[h.Outcome&3] = append(c.answers[h.Outcome&3], answered{h.Planned, h.First - h.Sent})
+			}
+		}
+	})
+	for _, list := range c.answers {
+		slices.SortFunc(list, func(a, b answered) int { return cmp.Compare(a.planned, b.planned) })
+	}
+	return c, holes
+}
+
+// Difference is a phase and key on which two runs were answered otherwise.
+type Difference struct {
+	Phase     string `json:"phase"`
+	Key       string `json:"key"`
+	Outcome   string `json:"outcome"`
+	Base      int64  `json:"base"`               // requests
+	Candidate int64  `json:"candidate"`          // requests
+	Adaptive  bool   `json:"adaptive,omitempty"` // how many are sent follows from the answers, so that nothing is concluded
+}
+
+func (d Difference) by() int64 { return d.Candidate - d.Base }
+
+// differences are all cells and outcomes in which the counts are not the same, in
+// the order of the phases and by key.
+func differences(base, candidate counted, phases []scenarios.Phase) (all []Difference) {
+	cells := map[cell]bool{}
+	for c := range base.cells {
+		cells[c] = true
+	}
+	for c := range candidate.cells {
+		cells[c] = true
+	}
+	place := map[string]int{}
+	for i, p := range phases {
+		place[p.Name] = i
+	}
+	order := slices.SortedFunc(maps.Keys(cells), func(a, b cell) int {
+		return cmp.Or(cmp.Compare(place[a.phase], place[b.phase]), cmp.Compare(a.key, b.key))
+	})
+	none := &outcomes{}
+	for _, c := range order {
+		a, b := cmp.Or(base.cells[c], none), cmp.Or(candidate.cells[c], none)
+		for o := range a {
+			if a[o] != b[o] {
+				p := phases[place[c.phase]]
+				all = append(all, Difference{c.phase, c.key, results.Outcome(o).String(), a[o], b[o],
+					p.Attack != scenarios.TacticNone || p.Returns() > 0})
+			}
+		}
+	}
+	return all
+}
+
+// countVerdict is what differences in counts come to. One request more or less on a
+// key is what the moment of a single decision may make, in either direction; more
+// than within is not, and neither is one direction on many keys: were both equally
+// likely, so many of them in one would be seen in less than one pair of runs of a
+// hundred (sign test, exact).
+func countVerdict(all []Difference, within int64) (differs bool, why string) {
+	more, less := 0, 0
+	for _, d := range all {
+		switch {
+		case d.Adaptive:
+			continue
+		case max(d.by(), -d.by()) > within:
+			return true, fmt.Sprintf("%s on %s in phase %s: %d and %d", d.Outcome, d.Key, d.Phase, d.Base, d.Candidate)
+		case d.Outcome != results.Admitted.String():
+		case d.by() > 0:
+			more++
+		default:
+			less++
+		}
+	}
+	if n := more + less; n > 0 && oneSided(max(more, less), n, 100) {
+		word, most := "more", more
+		if less > more {
+			word, most = "fewer", less
+		}
+		return true, fmt.Sprintf("%s are admitted on %d of the %d keys and phases that differ", word, most, n)
+	}
+	return false, ""
+}
+
+// oneSided reports whether k or more of n fair coins on the same side, whichever, have
+// a chance of less than one in so many: 2 x sum of C(n,i) from k to n < 2^n / odds.
+func oneSided(k, n, odds int) bool {
+	tail := new(big.Int)
+	for i := k; i <= n; i++ {
+		tail.Add(tail, new(big.Int).Binomial(int64(n), int64(i)))
+	}
+	tail.Mul(tail, big.NewInt(2*int64(odds)))
+	return tail.Cmp(new(big.Int).Lsh(big.NewInt(1), uint(n))) < 0
+}
