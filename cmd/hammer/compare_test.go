@@ -57,10 +57,10 @@ func times(n int, seed uint64, scale float64) counted {
 // Of runs of the same server hardly any are told apart, though their answers depend
 // on each other; a tenth more is seen in most.
 func TestLatencyTestIsHonest(t *testing.T) {
-	const pairs = 200
+	const pairs = 60
 	changed := func(scale float64) (n int) {
 		for i := range uint64(pairs) {
-			for _, s := range shifts(times(4000, 2*i, 1), times(4000, 2*i+1, scale), 0) {
+			for _, s := range shifts(times(2400, 2*i, 1), times(2400, 2*i+1, scale), 0) {
 				if s.Change == "slower" || s.Change == "faster" {
 					n++
 					break

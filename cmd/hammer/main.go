@@ -96,7 +96,7 @@ Start with:  hammer check            (checks the built-in reference server)
 	root.SetOut(c.out)
 	root.SetErr(c.talk)
 	root.PersistentFlags().BoolVar(&c.json, "json", false, "answer with one JSON object, also for errors")
-	root.AddCommand(newCheck(c), newRun(c), newReplay(c), newShrink(c), newCompare(c), newPlan(c), newJudge(c), newExport(c), newReport(c),
+	root.AddCommand(newCheck(c), newRun(c), newReplay(c), newShrink(c), newCompare(c), newPlan(c), newJudge(c), newExport(c), newReport(c), newRuns(c),
 		newList(c), newScore(c))
 	return root
 }

@@ -89,6 +89,19 @@ func loadManifest(dir string) (Manifest, error) {
 	return m, nil
 }
 
+// ReadManifest is what the manifest in a run's folder says, without a look at the
+// record. The error is ErrNoRun where there is none.
+func ReadManifest(dir string) (Manifest, error) {
+	m, err := loadManifest(dir)
+	if err == nil {
+		err = m.check()
+	}
+	if err != nil {
+		return m, fmt.Errorf("%s %w", dir, err)
+	}
+	return m, nil
+}
+
 // check refuses a format that this package does not know.
 func (m Manifest) check() error {
 	if m.Version > Version {
