@@ -17,13 +17,6 @@ type cell struct{ phase, key string }
 // outcomes are counts by results.Outcome.
 type outcomes [4]int64
 
-func (o outcomes) sum() (n int64) {
-	for _, c := range o {
-		n += c
-	}
-	return n
-}
-
 // counted is a run's record by phase and key, and its answers in the order in which
 // they were planned.
 type counted struct {
