@@ -20,14 +20,18 @@ type shrinker struct {
 
 	until time.Time // nothing is fired after it
 	most  int       // requests that may be sent in all
-	need  int       // how often a candidate has to break the promise
-	of    int       // in how many tries at most
+	rule  rule      // what a candidate has to do
+	later rule      // what it has to do once it was seen that chance decides
+	luck  bool      // that was seen
 
 	shown      []*scenarios.Scenario // those that broke it, the smallest last
 	sent       int                   // requests so far
 	candidates int
 	err        error // that ended it
 }
+
+// rule is how often a candidate has to break the promise, in how many tries at most.
+type rule struct{ need, of int }
 
 // trialRun is what one firing of a candidate came to.
 type trialRun struct {
@@ -39,8 +43,8 @@ type trialRun struct {
 // more.
 func (k *shrinker) shows(ctx context.Context, s *scenarios.Scenario) (shows, more bool) {
 	k.candidates++
-	broke, tries := 0, 0
-	for broke < k.need && k.need-broke <= k.of-tries {
+	broke, tries, r := 0, 0, k.rule
+	for broke < r.need && r.need-broke <= r.of-tries {
 		yes, ok := k.once(ctx, s)
 		if !ok {
 			return false, false
@@ -49,13 +53,11 @@ func (k *shrinker) shows(ctx context.Context, s *scenarios.Scenario) (shows, mor
 		if yes {
 			broke++
 		}
-		// What depends on chance has to break it more often: of many candidates that do
-		// so now and then, some would be lucky.
-		if mixed := broke > 0 && broke < tries; mixed && k.need > 1 {
-			k.need, k.of = strictly, finalTries
+		if k.luck = k.luck || broke > 0 && broke < tries; k.luck && r.need > 1 {
+			r = k.later
 		}
 	}
-	if broke < k.need {
+	if broke < r.need {
 		return false, true
 	}
 	k.shown = append(k.shown, s)
@@ -86,8 +88,8 @@ func (k *shrinker) once(ctx context.Context, s *scenarios.Scenario) (broke, ok b
 func (k *shrinker) shrink(ctx context.Context, suspects []*scenarios.Scenario) (found *scenarios.Scenario, broke, tries int) {
 	asks := func(s *scenarios.Scenario) (bool, bool) { return k.shows(ctx, s) }
 	// What breaks by chance is asked of more often, when nothing breaks as a rule.
-	for _, policy := range [][2]int{{2, 3}, {1, 5}} {
-		k.need, k.of = policy[0], policy[1]
+	k.later = rule{3, finalTries}
+	for _, k.rule = range []rule{{2, 3}, {1, finalTries}} {
 		found = reduction.First(suspects, k.keys, asks)
 		if found != nil || k.err != nil {
 			break
@@ -96,6 +98,8 @@ func (k *shrinker) shrink(ctx context.Context, suspects []*scenarios.Scenario) (
 	if found == nil {
 		return nil, 0, 0
 	}
+	// Of many candidates that break it now and then some would be lucky.
+	k.luck, k.later = false, rule{4, finalTries}
 	reduction.Reduce(found, k.keys, asks)
 	return k.reliable(ctx)
 }
@@ -121,9 +125,6 @@ func (k *shrinker) reliable(ctx context.Context) (found *scenarios.Scenario, bro
 	}
 	return found, broke, tries
 }
-
-// strictly is how often of finalTries what depends on chance has to break a promise.
-const strictly = 4
 
 // finalTries are fired of what was found, to say how reliably it breaks.
 const finalTries = 5
