@@ -45,6 +45,15 @@ func Named(arrivals []Arrival) (names []string) {
 	return names
 }
 
+// NameOf is the name of a client within its phase, from the label of an invented key.
+func NameOf(label string) string {
+	name := label[strings.LastIndexByte(label, '/')+1:]
+	if name == firstName {
+		return ""
+	}
+	return name
+}
+
 // names are those of a phase's clients, where earlier has those of the phases
 // before it.
 func (p *Phase) names(earlier map[string][]string) []string {

@@ -77,7 +77,7 @@ func TestKilledRuns(t *testing.T) {
 			}
 			time.Sleep(25 * time.Millisecond)
 		}
-		after := time.Duration(rng.Int64N(int64(2500 * time.Millisecond)))
+		after := time.Duration(rng.Int64N(int64(3500 * time.Millisecond)))
 		time.Sleep(after)
 		if err := errors.Join(run.Process.Kill(), ignoreExit(run.Wait())); err != nil || !alive {
 			t.Fatalf("%v, alive %v", err, alive)

@@ -64,7 +64,11 @@ func (r *search) fewerKeys() {
 			continue
 		}
 		r.least(1, p.Keys.Fresh, func(n int) *scenarios.Scenario {
-			return r.change(i, func(p *scenarios.Phase) { p.Keys.Fresh = n })
+			return r.change(i, func(p *scenarios.Phase) {
+				if p.Keys.Fresh = n; n == 1 {
+					p.Every = 0
+				}
+			})
 		}, 1)
 	}
 }

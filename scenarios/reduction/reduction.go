@@ -70,6 +70,7 @@ func Reduce(s *scenarios.Scenario, keys scenarios.Supply, shows Shows) *scenario
 		before = r.best
 		r.dropPhases()
 		r.fewerKeys()
+		r.spellOut()
 		r.dropArrivals()
 		r.smallerNumbers()
 		r.lessTime()
