@@ -3,7 +3,7 @@
 GO ?= go
 PACKAGES = ./...
 
-.PHONY: build test check lint bench busy matrix causes tools
+.PHONY: build test check lint bench busy matrix causes large tools
 
 build:
 	$(GO) build -o bin/ ./cmd/hammer ./cmd/target
@@ -56,6 +56,11 @@ busy:
 # distances: how often the right one is named.
 causes:
 	HAMMER_CAUSES=100 $(GO) test -count=1 -timeout 60m -v -run TestCausesAreNamed ./assertions
+
+# A record of 5,000,000 requests is written and judged, and 20 runs are killed at random
+# moments: the memory that each takes, and what is left.
+large:
+	HAMMER_LARGE=5000000 HAMMER_KILLS=20 $(GO) test -count=1 -timeout 30m -v -run 'TestLargeRun|TestKilledRuns' ./cmd/hammer
 
 # Each fault of a bucket, each contract under its neighbour's, and each right
 # algorithm under its own, on so many seeds.
