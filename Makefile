@@ -3,7 +3,7 @@
 GO ?= go
 PACKAGES = ./...
 
-.PHONY: build test check lint bench bench-peers faults busy matrix brute speed score causes tools
+.PHONY: build test check lint bench bench-peers faults busy matrix brute speed score causes large tools
 
 build:
 	$(GO) build -o bin/ ./cmd/hammer ./cmd/target
@@ -59,6 +59,11 @@ CAUSES ?= 10
 causes:
 	HAMMER_CAUSES=100 $(GO) test -count=1 -timeout 60m -v -run TestCausesAreNamed ./assertions
 	HAMMER_CAUSES=$(CAUSES) $(GO) test -count=1 -timeout 300m -v -run TestCausesByPromise ./assertions
+
+# A record of 5,000,000 requests is written and judged, and 20 runs are killed at random
+# moments: the memory that each takes, and what is left.
+large:
+	HAMMER_LARGE=5000000 HAMMER_KILLS=20 $(GO) test -count=1 -timeout 30m -v -run 'TestLargeRun|TestKilledRuns' ./cmd/hammer
 
 # Each fault of a bucket, each contract under its neighbour's, and each right
 # algorithm under its own, on so many seeds.

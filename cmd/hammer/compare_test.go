@@ -57,7 +57,7 @@ func times(n int, seed uint64, scale float64) counted {
 // Of runs of the same server hardly any are told apart, though their answers depend
 // on each other; a tenth more is seen in most.
 func TestLatencyTestIsHonest(t *testing.T) {
-	const pairs = 60
+	const pairs = 40
 	changed := func(scale float64) (n int) {
 		for i := range uint64(pairs) {
 			for _, s := range shifts(times(2400, 2*i, 1), times(2400, 2*i+1, scale), 0) {

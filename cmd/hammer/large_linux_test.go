@@ -22,7 +22,7 @@ func peak(c *exec.Cmd) int64 { return c.ProcessState.SysUsage().(*syscall.Rusage
 // A run of any length is recorded within 100 MB and judged within 200 MB, each of them
 // a whole process.
 func TestLargeRun(t *testing.T) {
-	n := asked(largeHits, 150_000)
+	n := asked(largeHits, 60_000)
 	dir := filepath.Join(t.TempDir(), "run")
 	self, err := os.Executable()
 	if err != nil {
