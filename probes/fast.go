@@ -2,6 +2,8 @@ package probes
 
 import (
 	"container/heap"
+	"errors"
+	"runtime"
 	"time"
 
 	"github.com/ratehammer/ratehammer/probes/wire"
@@ -44,8 +46,12 @@ type flight struct {
 // handEvery is how long hits are kept before they are handed over.
 const handEvery = int64(20 * time.Millisecond)
 
-// pace goes through the agenda, in the goroutine of a thread of its own.
+// pace goes through the agenda, in the goroutine of a thread of its own. The runtime is
+// given a processor more, which the loop has for itself: with as many as there are, two
+// busy goroutines, of a server in this process or the judge, would keep it from running
+// for 10 ms and more.
 func (f *fast) pace() {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1))
 	f.beats, f.done, f.dressed = agenda(f.run.plan), 0, 0
 	f.begun = make([]bool, len(f.run.plan.Phases))
 	f.hand(f.run.clk.now(), f.loop.Oldest())
@@ -180,11 +186,14 @@ func (f *fast) hit(fl *flight) results.Hit {
 	if fl.said != nil {
 		h.Status, h.Outcome, h.RetryAfter, h.Headers, h.Date = fl.said.status, fl.said.outcome, fl.said.retryAfter, fl.said.headers, fl.date
 	}
-	switch {
-	case x.Err != nil && x.First != wire.Never:
-		h.Err = "reading the body: " + x.Err.Error()
-	case x.Err != nil:
+	if x.Err != nil {
 		h.Err = x.Err.Error()
+		if x.First != wire.Never {
+			h.Err = "reading the body: " + h.Err
+		}
+		if errors.Is(x.Err, wire.ErrMalformed) {
+			h.Err += " (--path full may read it)"
+		}
 	}
 	return h
 }

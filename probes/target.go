@@ -57,6 +57,9 @@ func Aim(ctx context.Context, t Target) (*Gun, error) {
 	if t.Timeout == 0 {
 		t.Timeout = scenarios.DefaultTimeout
 	}
+	if (t.Path == PathFast || t.Path == PathPortable) && u.Scheme != "http" {
+		return nil, hinted(fmt.Errorf("the fast path speaks HTTP/1.1 over plain TCP, and the URL is %s", u.Scheme), "leave --path out, or write --path full")
+	}
 	to, err := resolve(ctx, u.Hostname(), t.Guard)
 	if err != nil {
 		return nil, err

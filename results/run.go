@@ -15,7 +15,7 @@ type Run struct {
 	PlannedBurst float64  `json:"planned_burst"` // the same of the moments that were planned
 	Lateness     Lateness `json:"lateness"`
 	LastedNS     int64    `json:"lasted_ns"`         // from the first moment to the last
-	Path         string   `json:"path"`              // full: net/http
+	Path         string   `json:"path"`              // how requests travelled, such as fast (epoll) or full (net/http)
 	Stopped      string   `json:"stopped,omitempty"` // why firing ended before the plan did; empty: it did not
 	Phases       []Count  `json:"phases,omitempty"`  // in the plan's order
 }

@@ -26,6 +26,7 @@ type aiming struct {
 	body        string
 	timeout     time.Duration
 	insecure    bool
+	path        string
 	allow       []string
 	maxRequests int
 }
@@ -50,6 +51,7 @@ func (a *aiming) addAgainFlags(f *pflag.FlagSet) {
 }
 
 func (a *aiming) addGuardFlags(f *pflag.FlagSet) {
+	f.StringVar(&a.path, "path", "best", "how requests travel: fast is HTTP/1.1 over plain TCP in an event loop, full is net/http, best the fast one where the URL is http://")
 	f.StringArrayVar(&a.allow, "allow", nil, "public host that may be fired at, or @FILE with one a line; also HAMMER_ALLOW")
 	f.IntVar(&a.maxRequests, "max-requests", 100_000, "a run that would send more does not start")
 }
@@ -74,6 +76,15 @@ func (a *aiming) request() (r scenarios.Request, err error) {
 		errs = append(errs, fmt.Errorf("--max-requests %d: give 1 or more", a.maxRequests))
 	}
 	return r, errors.Join(errs...)
+}
+
+// travels is which path requests take.
+func (a *aiming) travels() (probes.Path, error) {
+	p, err := probes.ParsePath(a.path)
+	if err != nil {
+		return p, fmt.Errorf("--path: %w", err)
+	}
+	return p, nil
 }
 
 // guard is which public hosts may be fired at.

@@ -96,14 +96,15 @@ func (o *check) run(ctx context.Context, c *console, args []string) error {
 	request, err2 := o.aiming.request()
 	guard, err3 := o.aiming.guard()
 	given, err4 := o.aiming.keys()
-	err5 := o.contradictions(args)
-	err6 := o.saving.readReports(c)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+	path, err5 := o.aiming.travels()
+	err6 := o.contradictions(args)
+	err7 := o.saving.readReports(c)
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
 		return err
 	}
 	s := &session{console: c, saving: o.saving, nonce: newNonce(), most: o.aiming.maxRequests}
 	target := probes.Target{Request: request, Key: limit.Key, Answers: limit.Answers, Timeout: o.aiming.timeout,
-		Insecure: o.aiming.insecure, Guard: guard, Nonce: s.nonce, Values: named(given).values, Cost: limit.CostHeader, CostBody: limit.CostBody}
+		Insecure: o.aiming.insecure, Path: path, Guard: guard, Nonce: s.nonce, Values: named(given).values, Cost: limit.CostHeader, CostBody: limit.CostBody}
 	if len(args) == 1 {
 		target.URL = args[0]
 	} else {

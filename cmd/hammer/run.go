@@ -72,8 +72,11 @@ func (o *runFlags) run(ctx context.Context, c *console, args []string) error {
 func (o *aiming) fire(ctx context.Context, ses *session, guard probes.Guard, given []string) error {
 	s, l := ses.scenario, ses.scenario.Limits[0]
 	ses.most = o.maxRequests
-	var err error
-	ses.gun, err = probes.Aim(ctx, probes.Target{URL: s.Target, Request: s.Request, Key: l.Key, Answers: l.Answers,
+	path, err := o.travels()
+	if err != nil {
+		return err
+	}
+	ses.gun, err = probes.Aim(ctx, probes.Target{URL: s.Target, Path: path, Request: s.Request, Key: l.Key, Answers: l.Answers,
 		Timeout: s.Timeout, Insecure: o.insecure, Guard: guard, Nonce: ses.nonce, Values: named(given).values, Cost: l.CostHeader, CostBody: l.CostBody})
 	if err != nil {
 		return err

@@ -9,14 +9,14 @@ import (
 // Never is a moment that does not come.
 const Never = math.MaxInt64
 
-// The reasons for which an exchange ends without an answer, beside what the system and
-// the parser say.
+// The reasons for which an exchange ends without an answer, beside what the system says.
 var (
-	ErrTimeout = errors.New("no answer in time")
-	ErrCut     = errors.New("the server closed the connection before its answer was complete")
-	ErrGivenUp = errors.New("given up: the run was over")
-	ErrLate    = errors.New("no connection in time")
-	ErrHeld    = errors.New("the connection was lost before the request was released")
+	ErrMalformed = errors.New("malformed answer")
+	ErrTimeout   = errors.New("no answer in time")
+	ErrCut       = errors.New("the server closed the connection before its answer was complete")
+	ErrGivenUp   = errors.New("given up: the run was over")
+	ErrLate      = errors.New("no connection in time")
+	ErrHeld      = errors.New("the connection was lost before the request was released")
 )
 
 // Exchange is one request and what comes of it. Who sends it fills the first part; the

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 )
 
@@ -27,11 +26,11 @@ const (
 const maxHead = 64 << 10
 
 var (
-	errHead  = fmt.Errorf("malformed answer: the head is longer than %d bytes", maxHead)
-	errFirst = errors.New("malformed answer: it does not begin with HTTP/1.0 or HTTP/1.1 and a status")
-	errField = errors.New("malformed answer: a line of the head is no field")
-	errBody  = errors.New("malformed answer: the length of the body is not said in a way that can be relied on")
-	errChunk = errors.New("malformed answer: a chunk of the body does not begin or end as chunks do")
+	errHead  = fmt.Errorf("%w: the head is longer than %d bytes", ErrMalformed, maxHead)
+	errFirst = fmt.Errorf("%w: it does not begin with HTTP/1.0 or HTTP/1.1 and a status", ErrMalformed)
+	errField = fmt.Errorf("%w: a line of the head is no field", ErrMalformed)
+	errBody  = fmt.Errorf("%w: the length of the body is not said in a way that can be relied on", ErrMalformed)
+	errChunk = fmt.Errorf("%w: a chunk of the body does not begin or end as chunks do", ErrMalformed)
 )
 
 // headEnd is the length of the head that p begins with, its empty line included; 0:
