@@ -24,12 +24,12 @@ type beat struct {
 func agenda(p scenarios.Plan) []beat {
 	var beats []beat
 	volleys := map[int32]int{}
-	for _, s := range p.Shots {
+	for n, s := range p.Shots {
 		if i, ok := volleys[s.Volley]; ok && s.Volley != 0 {
 			beats[i].shots = append(beats[i].shots, s)
 			continue
 		}
-		b := beat{at: s.At, phase: s.Phase, late: s.Late, shots: []scenarios.Shot{s}}
+		b := beat{at: s.At, phase: s.Phase, late: s.Late, shots: p.Shots[n : n+1 : n+1]}
 		if s.Volley != 0 {
 			b.crew = &crew{hold: make(chan struct{})}
 			volleys[s.Volley] = len(beats)

@@ -16,6 +16,7 @@ import (
 // one goroutine to another and nothing allocated for a request that goes as planned.
 type fast struct {
 	run  *run
+	n    int // of the run's loops, from 0
 	loop *wire.Loop
 	read *readings
 
@@ -28,6 +29,7 @@ type fast struct {
 	prepared map[preparedFor]*prepared
 	dressed  int       // beats whose requests are made
 	spare    []*flight // that are not used now
+	flood    *flood    // nil: the plan is fired
 	block    []results.Hit
 	handed   int64 // when hits were last handed over
 }
@@ -52,7 +54,7 @@ const handEvery = int64(20 * time.Millisecond)
 // for 10 ms and more.
 func (f *fast) pace() {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1))
-	f.beats, f.done, f.dressed = agenda(f.run.plan), 0, 0
+	f.beats, f.done, f.dressed = f.run.beats, 0, 0
 	f.begun = make([]bool, len(f.run.plan.Phases))
 	f.hand(f.run.clk.now(), f.loop.Oldest())
 	done := make(chan struct{})
@@ -68,6 +70,9 @@ func (f *fast) pace() {
 func (f *fast) Due(now int64) int64 {
 	if f.stopped || f.run.ctx.Err() != nil {
 		f.stop()
+	}
+	if f.flood != nil && !f.flood.begun {
+		f.open()
 	}
 	for f.done < len(f.beats) && f.beats[f.done].at <= f.run.clk.now() {
 		b := &f.beats[f.done]
@@ -175,7 +180,9 @@ func (f *fast) Ended(x *wire.Exchange) {
 		f.comeBack(fl.shot, h)
 	}
 	f.heard(fl, h)
-	f.recycle(fl)
+	if f.flood == nil || !f.flow(fl) {
+		f.recycle(fl)
+	}
 }
 
 // hit is what is on record of a request.
@@ -207,7 +214,7 @@ func (f *fast) recycle(fl *flight) {
 func (f *fast) hand(now, low int64) {
 	f.handed = now
 	n := len(f.block)
-	f.run.rec.hand(f.block, low)
+	f.run.rec.hand(f.n, f.block, low)
 	if n > 0 { // it is the recorder's now; the next one will be about as long
 		f.block = make([]results.Hit, 0, min(n+n/4+16, blockSize))
 	}

@@ -28,6 +28,7 @@ type run struct {
 	plan     scenarios.Plan
 	slack    scenarios.Slack
 	tick     time.Duration
+	beats    []beat // of the plan
 	clk      clock
 	rec      *recorder
 	progress *Progress
@@ -127,7 +128,8 @@ func (r *run) goOn(next Next) error {
 	return nil
 }
 
-// assign gives each new key its chute, and counts what is planned.
+// assign gives each new key its chute, counts what is planned, and lays it out for the
+// pacer.
 func (r *run) assign() error {
 	for _, label := range r.plan.Keys[len(r.chutes):] {
 		source, err := r.gun.source(label)
@@ -143,6 +145,7 @@ func (r *run) assign() error {
 		r.counts[s.Phase].Planned++
 	}
 	r.progress.Planned.Add(int64(len(r.plan.Shots)))
+	r.beats = agenda(r.plan)
 	return nil
 }
 
@@ -158,7 +161,7 @@ func (r *run) pace() {
 		defer close(done)
 		runtime.LockOSThread() // never unlocked: the thread's timer slack was changed
 		s, begun := newSleeper(), make([]bool, len(r.plan.Phases))
-		for _, b := range agenda(r.plan) {
+		for _, b := range r.beats {
 			if r.clk.until(r.ctx, b.at, s) {
 				r.phase(b, begun)
 				r.dispatch(b)

@@ -51,17 +51,20 @@ func (r *run) take() error {
 	if r.fast != nil || !r.gun.fast() {
 		return nil
 	}
-	f := &fast{run: r, read: newReadings(r.gun), grounds: map[*chute]*ground{}, prepared: map[preparedFor]*prepared{}}
+	var err error
+	r.fast, err = r.newFast(0)
+	return err
+}
+
+// newFast makes the n-th loop of a run.
+func (r *run) newFast(n int) (*fast, error) {
+	f := &fast{run: r, n: n, read: newReadings(r.gun), grounds: map[*chute]*ground{}, prepared: map[preparedFor]*prepared{}}
 	var err error
 	f.loop, err = wire.New(wire.Options{
 		Now: r.clk.now, To: r.gun.to.endpoint(r.gun.url), Number: func() int32 { return r.gun.ids.Add(1) },
 		Timeout: r.gun.target.Timeout, Portable: r.gun.target.Path == PathPortable,
 	})
-	if err != nil {
-		return err
-	}
-	r.fast = f
-	return nil
+	return f, err
 }
 
 // endpoint gives where the next connection goes.

@@ -28,7 +28,7 @@ type recorder struct {
 	block   results.Block
 	flights []*ticket // in the order they left; ended ones stay until they are first
 	vouched int64     // up to here our own clock was seen to run
-	looped  int64     // what a loop will hand over later was not sent before this
+	looped  []int64   // by loop: what it will hand over later was not sent before this
 	ready   []results.Block
 	owed    int        // blocks that the sink has not taken in yet
 	paid    *sync.Cond // told when owed has fallen
@@ -46,7 +46,7 @@ type ticket struct {
 }
 
 func newRecorder(sink Sink, clk clock, fail func(error)) *recorder {
-	r := &recorder{sink: sink, clk: clk, fail: fail, looped: results.Never, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	r := &recorder{sink: sink, clk: clk, fail: fail, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	r.paid = sync.NewCond(&r.mu)
 	go r.deliver()
 	return r
@@ -72,12 +72,15 @@ func (r *recorder) end(t *ticket, h results.Hit) {
 	}
 }
 
-// hand takes over hits of a loop; none that it hands over later was sent before low. A
-// slice with hits in it is the recorder's from then on.
-func (r *recorder) hand(hits []results.Hit, low int64) {
+// hand takes over hits of the n-th loop; none that it hands over later was sent before
+// low. A slice with hits in it is the recorder's from then on.
+func (r *recorder) hand(n int, hits []results.Hit, low int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.looped = low
+	for len(r.looped) <= n {
+		r.looped = append(r.looped, low)
+	}
+	r.looped[n] = low
 	switch {
 	case len(hits) == 0: // the slice is not taken over
 	case len(r.block.Hits) == 0:
@@ -135,7 +138,10 @@ func (r *recorder) closeBlock() {
 		n++
 	}
 	r.flights = append(r.flights[:0], r.flights[n:]...)
-	low := min(r.vouched, r.looped)
+	low := r.vouched
+	for _, l := range r.looped {
+		low = min(low, l)
+	}
 	if len(r.flights) > 0 {
 		low = min(low, r.flights[0].at)
 	}

@@ -1,0 +1,86 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/pprof"
+	"strconv"
+	"time"
+
+	"github.com/ratehammer/ratehammer/probes"
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/results/store"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// fire is hammer's generator in a process of its own: it records everything, as hammer
+// does, and judges nothing.
+//
+//	fire URL PATH closed CONNECTIONS TIME LOOPS
+//	fire URL PATH pace RATE TIME
+func fire(args []string) error {
+	path, err := probes.ParsePath(args[1])
+	if err != nil {
+		return err
+	}
+	g, err := probes.Aim(context.Background(), probes.Target{URL: args[0], Path: path, Answers: scenarios.DefaultAnswers(),
+		Key: scenarios.Key{Kind: scenarios.KeyHeader, Name: "X-Api-Key"}, Nonce: "bench"})
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	w, err := store.Create(dir+"/run", store.Manifest{Started: time.Now(), Scenario: "bench", URL: args[0]})
+	if err != nil {
+		return err
+	}
+	if name := os.Getenv("BENCH_PROFILE"); name != "" {
+		p, _ := os.Create(name)
+		_ = pprof.StartCPUProfile(p)
+		defer pprof.StopCPUProfile()
+	}
+	n, _ := strconv.Atoi(args[3])
+	length, err := time.ParseDuration(args[4])
+	if err != nil {
+		return err
+	}
+	var run results.Run
+	switch args[2] {
+	case "closed":
+		loops, _ := strconv.Atoi(args[5])
+		run, err = g.Saturate(context.Background(), probes.Saturation{Key: "a", Connections: n, For: length, Loops: loops}, into{w}, &probes.Progress{})
+	case "pace":
+		run, err = g.Fire(context.Background(), paced(n, length), scenarios.Slack{}, 0, into{w}, &probes.Progress{})
+	}
+	if err != nil {
+		return err
+	}
+	if err := w.Close(store.Manifest{Run: run, Scenario: "bench"}); err != nil {
+		return err
+	}
+	fmt.Println(run.Sent, run.Missed, run.InFlight)
+	return nil
+}
+
+// into is a folder as a sink.
+type into struct{ w *store.Writer }
+
+func (i into) Block(b results.Block) error { return i.w.Write(b) }
+
+// paced is a plan of one rate on one key.
+func paced(rate int, length time.Duration) scenarios.Plan {
+	s := scenarios.Scenario{Limits: []scenarios.Limit{{Burst: 1, Rate: scenarios.Rate{Count: 1, Per: time.Second}}},
+		Phases: []scenarios.Phase{{Name: "pace", Pace: scenarios.Rate{Count: int64(rate), Per: time.Second}, Count: int(float64(rate) * length.Seconds()), Rest: 50 * time.Millisecond, Keys: scenarios.Keys{Fresh: 1}}}}
+	p, err := s.Plan(scenarios.Supply{})
+	if err != nil {
+		panic(err) // the scenario is our own
+	}
+	return p
+}
