@@ -118,7 +118,9 @@ func (f *fast) beat(b *beat) {
 	case f.run.clk.now()-b.at > int64(b.late):
 		f.run.miss(b.shots[0], "")
 	default:
-		f.shoot(b.shots[0], b.at+int64(b.late))
+		if fl := f.shoot(b.shots[0], b.at+int64(b.late)); fl != nil && !b.shots[0].Apart {
+			f.loop.Spare(fl.x.Place)
+		}
 	}
 }
 

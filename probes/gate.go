@@ -47,6 +47,13 @@ func (g *gate) let() int64 {
 	return g.at
 }
 
+// never reports whether the request was kept back and not let go.
+func (g *gate) never() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.line != nil && g.at == 0
+}
+
 // kept is the part of a line that a gate keeps.
 type kept struct {
 	mu   sync.Mutex

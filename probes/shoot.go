@@ -84,19 +84,28 @@ func (r *run) shoot(s scenarios.Shot, hold <-chan struct{}, g *gate) *results.Hi
 			return nil
 		}
 	}
-	r.send(c, a, h)
+	if !r.send(c, a, h) {
+		r.miss(s, h.Err)
+		return nil
+	}
 	if h.Outcome == results.Limited {
 		r.comeBack(s, h)
 	}
 	return h
 }
 
-// send sends an aimed request and puts it on record.
-func (r *run) send(c *chute, a aimed, h *results.Hit) {
+// send sends an aimed request and puts it on record. It is false where the request was
+// kept back and lost before it was let go: it was never complete.
+func (r *run) send(c *chute, a aimed, h *results.Hit) bool {
 	t := r.rec.begin()
 	c.fire(a, r.clk, h)
+	if g := a.stamps.gate; g != nil && g.never() && !h.Answered() {
+		r.rec.drop(t)
+		return false
+	}
 	r.count(h)
 	r.rec.end(t, *h)
+	return true
 }
 
 // comeBack sends a refused request again, if its client is one that does, when it

@@ -69,13 +69,17 @@ func New(o Options) (*Loop, error) {
 // Name is how a loop waits: epoll, or net.Conn.
 func (l *Loop) Name() string { return l.driver.name() }
 
-// Oldest is a moment before which nothing left that has not ended: what ends later was
-// sent then or later.
+// Oldest is a moment before which nothing was handed over that was not shown as ended yet:
+// what is shown later was sent then or later.
 func (l *Loop) Oldest() int64 {
+	at := l.options.Now()
 	if l.flying.first != nil {
-		return l.flying.first.begun
+		at = l.flying.first.begun
 	}
-	return l.options.Now()
+	for x := l.over; x != nil; x = x.next {
+		at = min(at, x.begun)
+	}
+	return at
 }
 
 // InFlight is how many exchanges have not ended.
@@ -89,6 +93,7 @@ func (l *Loop) Run(o Owner) {
 	for {
 		now := l.options.Now()
 		l.expire(now)
+		l.tell()
 		next := o.Due(now)
 		l.tell()
 		if l.flying.n == 0 && next == Never {
@@ -186,6 +191,17 @@ func (l *Loop) Ready(p *Place, n int) {
 		l.open(p)
 	}
 }
+
+// Spare opens connections ahead of a stall: where answers take so long that requests
+// overlap, there is a connection for the next one, and for a quarter more than are under
+// way, up to mostSpare.
+func (l *Loop) Spare(p *Place) {
+	if busy := p.open - p.idle - p.opening; busy > 1 {
+		l.Ready(p, min(busy/4+1, mostSpare))
+	}
+}
+
+const mostSpare = 32
 
 // Release lets go of what is kept back of a request. One that has no connection yet is
 // sent whole when it has one.
@@ -444,16 +460,16 @@ func (l *Loop) drop(c *conn) {
 	l.driver.shut(c)
 }
 
-// end ends an exchange. One that could not have a connection in time is missed; one to
-// which no connection could be opened at all has failed.
+// end ends an exchange. One that had no connection in time is missed; one for which none
+// could be opened has failed, unless it was to be kept back.
 func (l *Loop) end(x *Exchange, err error) {
 	x.c, x.Done = nil, l.options.Now()
 	if x.queued {
 		x.Place.leave(x)
-		if x.late(x.Done) {
+		if x.late(x.Done) || err == ErrTimeout {
 			err = ErrLate
 		}
-		x.Unsent = errors.Is(err, ErrLate) || errors.Is(err, ErrGivenUp)
+		x.Unsent = err == ErrLate || err == ErrGivenUp || x.Keep > 0 && !x.released
 	}
 	if x.held {
 		x.Unsent, x.held = true, false
