@@ -135,7 +135,7 @@ func TestEveryShotIsAccountedFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			account(t, run, k)
-			once(t, plan, k)
+			once(t, plan, k, path == PathFull && run.Stopped != "")
 			if t.Failed() {
 				t.Fatalf("run %d: %+v", n, run)
 			}
@@ -144,12 +144,14 @@ func TestEveryShotIsAccountedFor(t *testing.T) {
 }
 
 // once checks that each shot of the plan is on record once, and that stamps are in order.
-func once(t *testing.T, plan scenarios.Plan, k *keep) {
+// hasty is whether a volley that is kept back was let go before its moment: the full path
+// does so when a run is stopped, since it cannot take back what it has handed over.
+func once(t *testing.T, plan scenarios.Plan, k *keep, hasty bool) {
 	t.Helper()
 	seen := map[int64]int{}
 	for _, h := range k.hits {
 		seen[h.Seq]++
-		if h.Conn != 0 && h.Sent < h.Planned || h.Done < h.Sent || h.Answered() && (h.First < h.Sent || h.Done < h.First) {
+		if h.Conn != 0 && h.Sent < h.Planned && !hasty || h.Done < h.Sent || h.Answered() && (h.First < h.Sent || h.Done < h.First) {
 			t.Errorf("request %d: planned %d, sent %d, first %d, done %d", h.Seq, h.Planned, h.Sent, h.First, h.Done)
 		}
 		if h.Answered() != (h.Status != 0) || !h.Answered() && h.Err == "" {
