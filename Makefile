@@ -3,7 +3,7 @@
 GO ?= go
 PACKAGES = ./...
 
-.PHONY: build test check lint bench busy matrix causes tools
+.PHONY: build test check lint bench bench-peers faults busy matrix causes tools
 
 build:
 	$(GO) build -o bin/ ./cmd/hammer ./cmd/target
@@ -65,3 +65,24 @@ matrix:
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 5x $(PACKAGES)
+
+# hammer's generator beside wrk and vegeta, in turns, on one machine: what a request
+# costs, how even a rate is, how close together a volley. On Debian as root wrk is
+# installed; vegeta goes into a folder of its own and not into go.mod.
+ROUNDS ?= 5
+bench-peers:
+	@if ! command -v wrk >/dev/null && [ -f /etc/debian_version ] && [ "$$(id -u)" = 0 ]; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends wrk >/dev/null; \
+	fi; \
+	dir=$$(mktemp -d) && trap 'rm -rf $$dir' EXIT && \
+	GOBIN=$$dir $(GO) install github.com/tsenart/vegeta/v12@v12.13.0 && \
+	$(GO) build -o $$dir/bench ./bench && \
+	PATH=$$PATH:$$dir $$dir/bench -rounds $(ROUNDS)
+
+# 1,000 runs at servers that reset, hang, cut off and half close: each planned shot is
+# accounted for; and a million requests of which each decision lies between its stamps.
+RUNS ?= 1000
+TRUTH ?= 1000000
+faults:
+	HAMMER_RUNS=$(RUNS) $(GO) test -count=1 -timeout 120m -run TestEveryShotIsAccountedFor ./probes
+	HAMMER_TRUTH=$(TRUTH) $(GO) test -count=1 -timeout 120m -v -run TestStampsEncloseTheTruth ./probes

@@ -5,7 +5,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime/pprof"
 	"strconv"
 	"time"
@@ -21,6 +23,7 @@ import (
 //
 //	fire URL PATH closed CONNECTIONS TIME LOOPS
 //	fire URL PATH pace RATE TIME
+//	fire URL PATH volley SIZE 0s
 func fire(args []string) error {
 	path, err := probes.ParsePath(args[1])
 	if err != nil {
@@ -58,6 +61,8 @@ func fire(args []string) error {
 		run, err = g.Saturate(context.Background(), probes.Saturation{Key: "a", Connections: n, For: length, Loops: loops}, into{w}, &probes.Progress{})
 	case "pace":
 		run, err = g.Fire(context.Background(), paced(n, length), scenarios.Slack{}, 0, into{w}, &probes.Progress{})
+	case "volley":
+		run, err = g.Fire(context.Background(), volley(n), scenarios.Slack{}, 0, into{w}, &probes.Progress{})
 	}
 	if err != nil {
 		return err
@@ -65,8 +70,21 @@ func fire(args []string) error {
 	if err := w.Close(store.Manifest{Run: run, Scenario: "bench"}); err != nil {
 		return err
 	}
-	fmt.Println(run.Sent, run.Missed, run.InFlight)
+	fmt.Printf("sent %d missed %d bytes a hit %.1f\n", run.Sent, run.Missed, float64(size(dir))/float64(max(run.Sent, 1)))
 	return nil
+}
+
+// size is how many bytes the files below a folder have.
+func size(dir string) (n int64) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			if i, err := e.Info(); err == nil {
+				n += i.Size()
+			}
+		}
+		return nil
+	})
+	return n
 }
 
 // into is a folder as a sink.
@@ -74,10 +92,18 @@ type into struct{ w *store.Writer }
 
 func (i into) Block(b results.Block) error { return i.w.Write(b) }
 
+// volley is a plan of one volley, whose requests are kept back at their ends.
+func volley(size int) scenarios.Plan {
+	return lay(scenarios.Phase{Name: "volley", Rest: 500 * time.Millisecond, Volley: size, Held: true, Keys: scenarios.Keys{Fresh: 1}})
+}
+
 // paced is a plan of one rate on one key.
 func paced(rate int, length time.Duration) scenarios.Plan {
-	s := scenarios.Scenario{Limits: []scenarios.Limit{{Burst: 1, Rate: scenarios.Rate{Count: 1, Per: time.Second}}},
-		Phases: []scenarios.Phase{{Name: "pace", Pace: scenarios.Rate{Count: int64(rate), Per: time.Second}, Count: int(float64(rate) * length.Seconds()), Rest: 50 * time.Millisecond, Keys: scenarios.Keys{Fresh: 1}}}}
+	return lay(scenarios.Phase{Name: "pace", Pace: scenarios.Rate{Count: int64(rate), Per: time.Second}, Count: int(float64(rate) * length.Seconds()), Rest: 50 * time.Millisecond, Keys: scenarios.Keys{Fresh: 1}})
+}
+
+func lay(phase scenarios.Phase) scenarios.Plan {
+	s := scenarios.Scenario{Limits: []scenarios.Limit{{Burst: 1, Rate: scenarios.Rate{Count: 1, Per: time.Second}}}, Phases: []scenarios.Phase{phase}}
 	p, err := s.Plan(scenarios.Supply{})
 	if err != nil {
 		panic(err) // the scenario is our own

@@ -23,7 +23,7 @@ func main() {
 	}
 	rounds := flag.Int("rounds", 5, "how often everything is measured; medians are printed")
 	length := flag.Duration("for", 2*time.Second, "how long each measurement takes")
-	only := flag.String("only", "", "cost or pace; empty: both")
+	only := flag.String("only", "", "cost, pace or volley; empty: all")
 	flag.Parse()
 	b := bench{rounds: *rounds, length: *length}
 	var err error
@@ -31,11 +31,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(3)
 	}
-	if *only != "pace" {
+	if *only == "" || *only == "cost" {
 		b.cost()
 	}
-	if *only != "cost" {
+	if *only == "" || *only == "pace" {
 		b.pace()
+	}
+	if *only == "" || *only == "volley" {
+		b.volley()
 	}
 }
 

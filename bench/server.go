@@ -57,6 +57,7 @@ func (a *arrivals) serve(c *net.TCPConn) {
 		}
 	})
 	buf, oob := make([]byte, 8192), make([]byte, 128)
+	var last [3]byte // bytes that came before, since the end of a head may come in two pieces
 	for {
 		var n, oobn int
 		var failed error
@@ -67,7 +68,9 @@ func (a *arrivals) serve(c *net.TCPConn) {
 		if err != nil || failed != nil || n == 0 {
 			return
 		}
-		for range bytes.Count(buf[:n], []byte("\r\n\r\n")) {
+		seen := append(append(make([]byte, 0, n+3), last[:]...), buf[:n]...)
+		copy(last[:], seen[len(seen)-3:])
+		for range bytes.Count(seen, []byte("\r\n\r\n")) {
 			a.note(stamp(oob[:oobn]))
 			if _, err := c.Write(fine); err != nil {
 				return

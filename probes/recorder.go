@@ -16,6 +16,7 @@ type Sink interface {
 const (
 	blockSize  = 4096                   // hits in a block at most
 	blockEvery = 100 * time.Millisecond // and how long one stays open
+	copied     = 256                    // hits of a loop that are copied into a block at most; more are one of their own
 )
 
 // recorder gathers hits and marks into blocks and hands them on, in a goroutine
@@ -84,6 +85,9 @@ func (r *recorder) end(t *ticket, h results.Hit) {
 func (r *recorder) hand(n int, hits []results.Hit, low int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if len(hits) >= copied && len(r.block.Hits) > 0 {
+		r.closeBlock() // before low is known: it is of what comes behind these hits
+	}
 	for len(r.looped) <= n {
 		r.looped = append(r.looped, low)
 	}

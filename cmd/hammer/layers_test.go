@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"assertions":            {"scenarios", "results", "results/fields"},
 	"assertions/verify":     {"scenarios", "scenarios/library", "probes", "assertions", "results", "results/report"}, // the end of the flow, as cmd is
 	"internal/lab":          {},
+	"bench":                 {"scenarios", "results", "results/store", "probes"},
 	"cmd/hammer":            {"scenarios", "scenarios/...", "results", "results/...", "probes", "assertions", "cmd/hammer/score", "cmd/target/...", "probes/action"},
 	"cmd/hammer/score":      {"scenarios", "scenarios/library", "results", "probes", "assertions", "cmd/target/..."},
 	"cmd/target":            {"scenarios", "scenarios/document", "cmd/target/..."},
