@@ -31,7 +31,8 @@ type fast struct {
 	spare    []*flight // that are not used now
 	flood    *flood    // nil: the plan is fired
 	block    []results.Hit
-	handed   int64 // when hits were last handed over
+	handed   int64    // when hits were last handed over
+	counts   []counts // by phase: what was not told to the run yet
 }
 
 // flight is one shot under way.
@@ -177,7 +178,7 @@ func (f *fast) Ended(x *wire.Exchange) {
 	}
 	f.block = append(f.block, f.hit(fl))
 	h := &f.block[len(f.block)-1]
-	f.run.count(h)
+	f.count(h)
 	if h.Outcome == results.Limited {
 		f.comeBack(fl.shot, h)
 	}
@@ -215,6 +216,7 @@ func (f *fast) recycle(fl *flight) {
 // hand gives the recorder what has ended. No later hit was sent before low.
 func (f *fast) hand(now, low int64) {
 	f.handed = now
+	f.tally()
 	n := len(f.block)
 	f.run.rec.hand(f.n, f.block, low)
 	if n > 0 { // it is the recorder's now; the next one will be about as long

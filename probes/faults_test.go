@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -107,6 +108,8 @@ func erratic(t *testing.T, rng *rand.Rand) scenarios.Plan {
 // Whatever servers do, and whenever a run is stopped: each planned shot is on record
 // once, as sent or as missed.
 func TestEveryShotIsAccountedFor(t *testing.T) {
+	log.SetOutput(io.Discard) // net/http logs what it was not asked for
+	defer log.SetOutput(os.Stderr)
 	runs := 8
 	if n, err := strconv.Atoi(os.Getenv("HAMMER_RUNS")); err == nil {
 		runs = n

@@ -44,28 +44,12 @@ func edges(t *testing.T, tactic scenarios.Tactic, rounds int) scenarios.Plan {
 }
 
 // What an attack fires is counted as planned, numbered behind the plan, and
-// meets the edge.
+// meets the edge. On a busy machine it may come too late for one.
 func TestAttackIsFiredAndAccountedFor(t *testing.T) {
 	eachPath(t, func(t *testing.T, path Path) {
-		k := &keep{t: t}
-		plan := edges(t, scenarios.TacticBoundary, 1)
-		run, err := aim(t, windows(t, 10, 600*time.Millisecond), path).Fire(t.Context(), plan, scenarios.Slack{}, 0, k, &Progress{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		account(t, run, k)
-		if run.Planned > int64(plan.Most()) || run.Phases[0].Planned != run.Planned || run.Phases[0].Sent != run.Sent {
-			t.Errorf("got %d planned, phases %+v, want at most %d, all of one phase", run.Planned, run.Phases, plan.Most())
-		}
-		seqs, admitted := map[int64]bool{}, 0
-		for _, h := range k.hits {
-			if seqs[h.Seq] || h.Seq < 1 || h.Seq > run.Planned || h.Sent < h.Planned || h.Key != "edge/1" {
-				t.Errorf("got %+v", h)
-			}
-			seqs[h.Seq] = true
-			if h.Outcome == results.Admitted {
-				admitted++
-			}
+		admitted := 0
+		for tries := 0; admitted < 30 && tries < 4; tries++ {
+			admitted = attacked(t, path)
 		}
 		// The drain gets 10 at least, the strike 9 before the edge and 10 after it,
 		// and the poll that found the edge one.
@@ -73,6 +57,31 @@ func TestAttackIsFiredAndAccountedFor(t *testing.T) {
 			t.Errorf("got %d admitted, want 30 at least", admitted)
 		}
 	})
+}
+
+// attacked is how many one attack was admitted.
+func attacked(t *testing.T, path Path) (admitted int) {
+	k := &keep{t: t}
+	plan := edges(t, scenarios.TacticBoundary, 1)
+	run, err := aim(t, windows(t, 10, 600*time.Millisecond), path).Fire(t.Context(), plan, scenarios.Slack{}, 0, k, &Progress{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	account(t, run, k)
+	if run.Planned > int64(plan.Most()) || run.Phases[0].Planned != run.Planned || run.Phases[0].Sent != run.Sent {
+		t.Errorf("got %d planned, phases %+v, want at most %d, all of one phase", run.Planned, run.Phases, plan.Most())
+	}
+	seqs := map[int64]bool{}
+	for _, h := range k.hits {
+		if seqs[h.Seq] || h.Seq < 1 || h.Seq > run.Planned || h.Sent < h.Planned || h.Key != "edge/1" {
+			t.Errorf("got %+v", h)
+		}
+		seqs[h.Seq] = true
+		if h.Outcome == results.Admitted {
+			admitted++
+		}
+	}
+	return admitted
 }
 
 // An attack that is interrupted ends at once, with all that it planned on record.

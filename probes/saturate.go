@@ -93,11 +93,11 @@ func (f *fast) open() {
 
 // flow sends a request again, and is false where it is not to be sent any more.
 func (f *fast) flow(fl *flight) bool {
-	now := f.run.clk.now()
+	now := fl.x.Done // 0: it was never sent
 	if now >= f.flood.until || f.stopped {
 		return false
 	}
-	f.run.planned(0, 1)
+	f.counted(0).planned++
 	fl.shot.Seq, fl.shot.At = f.run.seq.Add(1), now
 	fl.said = nil
 	f.loop.Send(&fl.x)

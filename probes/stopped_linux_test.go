@@ -128,10 +128,14 @@ func TestStalledTarget(t *testing.T) {
 				conns[h.Conn] = true
 			}
 		}
+		unconnected := 0
 		for _, m := range k.mark {
 			if m.Kind == results.MarkMiss && m.Text != "" {
-				t.Errorf("a shot was missed: %s", m.Text)
+				unconnected++
 			}
+		}
+		if unconnected > waiting/10 { // on a busy machine one may take its time
+			t.Errorf("%d shots had no connection in time", unconnected)
 		}
 		// 170 were due in that time; a busy machine misses some.
 		if waiting < 85 || len(conns) < waiting*9/10 {

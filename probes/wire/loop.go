@@ -52,6 +52,7 @@ type Loop struct {
 	idle    chain
 	peers   map[netip.AddrPort]string
 	headed  func(*Head)
+	last    int64 // what the clock said last
 	reading *conn // whose head is shown
 }
 
@@ -66,13 +67,19 @@ func New(o Options) (*Loop, error) {
 	return l, nil
 }
 
+// now reads the clock.
+func (l *Loop) now() int64 {
+	l.last = l.options.Now()
+	return l.last
+}
+
 // Name is how a loop waits: epoll, or net.Conn.
 func (l *Loop) Name() string { return l.driver.name() }
 
 // Oldest is a moment before which nothing was handed over that was not shown as ended yet:
 // what is shown later was sent then or later.
 func (l *Loop) Oldest() int64 {
-	at := l.options.Now()
+	at := l.now()
 	if l.flying.first != nil {
 		at = l.flying.first.begun
 	}
@@ -91,7 +98,7 @@ func (l *Loop) Run(o Owner) {
 	l.owner = o
 	l.driver.begin()
 	for {
-		now := l.options.Now()
+		now := l.now()
 		l.expire(now)
 		l.tell()
 		next := o.Due(now)
@@ -171,7 +178,7 @@ func (l *Loop) tell() {
 
 // Send sends a request: at once where a connection is idle, else when there is one.
 func (l *Loop) Send(x *Exchange) {
-	x.begin(l.options.Now())
+	x.begin(l.last)
 	l.flying.push(x)
 	p := x.Place
 	if c := p.take(); c != nil {
@@ -212,7 +219,7 @@ func (l *Loop) Release(x *Exchange) {
 	}
 	x.held = false
 	c := x.c
-	x.Sent = l.options.Now()
+	x.Sent = l.now()
 	if len(c.rest) > 0 { // not even the first part could be written
 		c.rest = x.Request[x.Keep-len(c.rest):]
 		return
@@ -236,7 +243,7 @@ func (l *Loop) open(p *Place) {
 		return
 	}
 	to := l.options.To()
-	c := &conn{id: l.options.Number(), peer: l.peer(to), place: p, since: l.options.Now()}
+	c := &conn{id: l.options.Number(), peer: l.peer(to), place: p, since: l.now()}
 	p.open++
 	p.opening++
 	l.opening.push(c)
@@ -274,9 +281,9 @@ func (l *Loop) opened(c *conn) {
 
 // rest gives a connection that is free to who waits for one.
 func (l *Loop) rest(c *conn) {
-	now := l.options.Now()
+	now := l.last
 	for x := c.place.first; x != nil; x = c.place.first {
-		if x.late(now) {
+		if x.late(l.now()) {
 			l.end(x, ErrLate)
 			continue
 		}
@@ -301,7 +308,7 @@ func (l *Loop) start(c *conn, x *Exchange) {
 		l.write(c, x.Request[:x.Keep])
 		return
 	}
-	x.Sent = l.options.Now()
+	x.Sent = l.now()
 	l.write(c, x.Request)
 }
 
@@ -358,7 +365,7 @@ func (l *Loop) read(c *conn, e event) {
 		}
 		if c.first == Never {
 			if c.first = e.at; e.at < c.x.Sent { // the event is older than the request
-				c.first = l.options.Now()
+				c.first = l.now()
 			}
 		}
 		l.reading = c
@@ -386,7 +393,7 @@ func (l *Loop) show(h *Head) {
 		x.Interim = true
 		return
 	case x.Interim:
-		x.First = l.options.Now()
+		x.First = l.now()
 	default:
 		x.First = c.first
 	}
@@ -463,7 +470,7 @@ func (l *Loop) drop(c *conn) {
 // end ends an exchange. One that had no connection in time is missed; one for which none
 // could be opened has failed, unless it was to be kept back.
 func (l *Loop) end(x *Exchange, err error) {
-	x.c, x.Done = nil, l.options.Now()
+	x.c, x.Done = nil, l.now()
 	if x.queued {
 		x.Place.leave(x)
 		if x.late(x.Done) || err == ErrTimeout {
