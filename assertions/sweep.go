@@ -8,7 +8,6 @@ import (
 
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/results/fields"
-	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // flight is one request on its way through the sweep. Its interval is widened by
@@ -52,6 +51,7 @@ type sweep struct {
 	tick    int64         // nanoseconds
 	early   int64         // nanoseconds by which a decision may seem earlier than it was: the limiter's clock steps
 	late    int64         // nanoseconds by which it may seem later: our clock steps
+	free    []outage      // in which something else than the promise was declared
 	wall    bool          // a limit may go by the wall clock by its own words
 	linger  time.Duration // how long a server may still decide after we gave up
 	keys    map[string]int32
@@ -73,6 +73,9 @@ func newSweep(tick time.Duration, early, late, linger time.Duration) *sweep {
 // block takes in a block and returns the events that are now settled. They are
 // valid until the next call.
 func (s *sweep) block(b results.Block) []event {
+	for _, m := range b.Marks {
+		s.mark(m)
+	}
 	flights := make([]flight, len(b.Hits))
 	for i := range b.Hits {
 		f := &flights[i]
@@ -80,9 +83,6 @@ func (s *sweep) block(b results.Block) []event {
 		s.pending = append(s.pending, f)
 	}
 	slices.SortFunc(s.pending, byStart)
-	for _, m := range b.Marks {
-		s.mark(m)
-	}
 	s.events = s.events[:0]
 	s.release(floorDiv(b.Low-s.early, s.tick))
 	return s.events
@@ -109,7 +109,8 @@ func (s *sweep) interval(f *flight, h *results.Hit) {
 		f.done = f.to
 	}
 	f.to = max(f.to, f.from)
-	if h.Outcome == results.Limited {
+	s.freed(f)
+	if f.outcome == results.Limited {
 		f.asks = h.Asks()
 	}
 }
@@ -173,25 +174,12 @@ func (s *sweep) mark(m results.Mark) {
 	case m.Kind == results.MarkClock && s.wall:
 		s.marks = append(s.marks, event{at: from, kind: loses, until: math.MinInt64}) // its windows lie elsewhere from now on
 	case m.Kind == results.MarkFault && m.Free != "":
-		s.free(m, from, to)
+		s.declare(m, from, to)
 	case m.Kind == results.MarkLost:
 		to = min(endOfTime, to+int64(s.linger)/s.tick+1) // a lost request may be one that was given up
 		s.marks = append(s.marks, event{at: from, kind: loses, until: math.MinInt64}, event{at: to, kind: regains, until: math.MinInt64})
 	}
 	slices.SortStableFunc(s.marks, func(a, b event) int { return cmp.Compare(a.at, b.at) })
-}
-
-// free takes in a fault of which it was declared what it may change: windows begin
-// anew behind it, and nothing is judged while it lasts.
-func (s *sweep) free(m results.Mark, from, to int64) {
-	ends := m.Free == string(scenarios.ExpectFresh)
-	for _, back := range []scenarios.Act{scenarios.ProcessContinue, scenarios.ProcessRestart, scenarios.StoreRestore} {
-		ends = ends || m.Act == string(back)
-	}
-	s.marks = append(s.marks, event{at: from, kind: loses, until: math.MinInt64})
-	if ends {
-		s.marks = append(s.marks, event{at: to, kind: tears, until: to}, event{at: to, kind: regains, until: math.MinInt64})
-	}
 }
 
 // markBefore emits the marks before t.
