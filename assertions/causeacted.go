@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ratehammer/ratehammer/results"
-	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // CauseActed is the id of a cause that is no clock: something that was done to the server.
@@ -48,7 +47,7 @@ func (d *diagnosis) acts(list breaches) (c results.Cause, ok bool) {
 		c.Reasons = append(c.Reasons, fmt.Sprintf("%d clients were refused who had been admitted fewer than %d in their whole life, which no algorithm on a clock that goes on does", n, d.limit().Size()))
 	}
 	if n := d.untouched(first); n > 0 {
-		c.Reasons = append(c.Reasons, fmt.Sprintf("%d clients who came later were served as promised", n))
+		c.Reasons = append(c.Reasons, fmt.Sprintf("%s that first asked later had what was promised", plural(int64(n), "client")))
 	}
 	return c, true
 }
@@ -120,23 +119,35 @@ func were(n int) string {
 	return "were"
 }
 
-// silence is the longest time behind an action without an admission of a client who
-// was refused wrongly: until the next one, or the last time that it asked.
+// silence is the longest time behind an action in which a client that was refused
+// wrongly was admitted nothing, until the next action.
 func (d *diagnosis) silence(e effect) (longest int64) {
+	until := d.next(e)
 	for key := range e.refused {
-		last := e.mark.To
+		last := e.mark.At
 		for _, h := range d.whole.byKey()[key] {
 			from, to := d.whole.clock(h.from, h.to)
-			if to < e.mark.To {
+			if from < e.mark.At || from > until {
 				continue
 			}
 			longest = max(longest, from-last)
 			if h.outcome == results.Admitted {
-				break
+				last = to
 			}
 		}
 	}
 	return longest
+}
+
+// next is when the next action began.
+func (d *diagnosis) next(e effect) int64 {
+	until := int64(results.Never)
+	for _, m := range d.acted.marks {
+		if m.At > e.mark.To {
+			until = min(until, m.At)
+		}
+	}
+	return until
 }
 
 // family is what kind of reckoning answers steps of the clock in this way.
@@ -191,12 +202,7 @@ func (d *diagnosis) innocent(effects []effect) int {
 // untouched are the clients who came behind an action and were never refused wrongly,
 // until the next one.
 func (d *diagnosis) untouched(e effect) (n int) {
-	until := int64(results.Never)
-	for _, m := range d.acted.marks {
-		if m.At > e.mark.To && m.At < until && scenarios.Act(m.Act) != "" {
-			until = m.At
-		}
-	}
+	until := d.next(e)
 	for key, hits := range d.whole.byKey() {
 		from, _ := d.whole.clock(hits[0].from, hits[0].to)
 		if from > e.mark.To && from < until && !e.refused[key] && !e.over[key] {

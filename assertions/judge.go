@@ -71,6 +71,7 @@ type Judge struct {
 	followed   followed
 	varied     *varied
 	acted      *acted
+	wall       wallSeen
 }
 
 // New is a judge for a run against the limits, all of which must hold. It
@@ -96,7 +97,7 @@ func New(limits []scenarios.Limit, opts Options) (*Judge, error) {
 	}
 	s := newSweep(tickOf(limits), slack.Quantum, max(opts.Tick, 0), opts.Linger)
 	s.wall = slices.ContainsFunc(limits, byWall)
-	j := &Judge{limits: limits, opts: opts, tally: newTally(limits[0]), acted: &acted{}, varied: newVaried(opts.Phases, limits),
+	j := &Judge{limits: limits, opts: opts, tally: newTally(limits[0]), acted: &acted{}, wall: wallSeen{map[string]int64{}, map[string]*wallRun{}}, varied: newVaried(opts.Phases, limits),
 		scene: &scene{sweep: s, fresh: opts.Fresh, several: len(limits) > 1, lateBy: opts.LateBy}}
 	j.tally.acted = j.acted
 	j.build(slack)
@@ -148,6 +149,7 @@ func (j *Judge) Block(b results.Block) {
 		b.Marks = nil // what happened to the clocks since is nothing that the findings rest on
 	}
 	b.Hits = asked
+	j.wall.hear(asked)
 	j.hear(j.scene.block(b))
 }
 
@@ -209,6 +211,9 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	if f, ok := j.acted.tell(j.limits); ok {
 		v.Findings = append(v.Findings, f)
 	}
+	if f, ok := j.wall.tell(); ok {
+		v.Findings = append(v.Findings, f)
+	}
 	for i := range v.Findings {
 		j.acted.moved(&v.Findings[i])
 	}
@@ -220,7 +225,7 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 		j.excuse(&v.Findings[i])
 	}
 	v.Findings = slices.DeleteFunc(v.Findings, func(f results.Finding) bool {
-		return f.Check != CheckFitness && f.Check != CheckActed && !scenarios.Covers(j.opts.Checks, f.Check)
+		return f.Check != CheckFitness && f.Check != CheckActed && f.Check != CheckServerClock && !scenarios.Covers(j.opts.Checks, f.Check)
 	})
 	v.Status = results.Merge(v.Findings, j.opts.Strict)
 	if v.Status == results.Broken {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/results/fields"
-	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // flight is one request on its way through the sweep. Its interval is widened by
@@ -53,6 +52,7 @@ type sweep struct {
 	tick    int64         // nanoseconds
 	early   int64         // nanoseconds by which a decision may seem earlier than it was: the limiter's clock steps
 	late    int64         // nanoseconds by which it may seem later: our clock steps
+	free    []outage      // in which something else than the promise was declared
 	wall    bool          // a limit may go by the wall clock by its own words
 	linger  time.Duration // how long a server may still decide after we gave up
 	keys    map[string]int32
@@ -64,7 +64,7 @@ type sweep struct {
 	torn    int64     // ticks: requests that left since the last tears, up to here, are torn
 	open    []*flight // heap of the open ones by end
 	order   []*flight // the open ones by start, ended ones left in until they are first
-	free    []*flight // ended ones that nobody holds once the next block is there
+	idle    []*flight // ended ones that nobody holds once the next block is there
 	events  []event
 }
 
@@ -77,12 +77,15 @@ func newSweep(tick time.Duration, early, late, linger time.Duration) *sweep {
 // valid until the next call, and so are their flights but for those in flight: the
 // next requests are put in their place, which spares the memory of a long record.
 func (s *sweep) block(b results.Block) []event {
+	for _, m := range b.Marks {
+		s.mark(m)
+	}
 	known := len(s.pending)
-	fresh := make([]flight, max(len(b.Hits)-len(s.free), 0))
+	fresh := make([]flight, max(len(b.Hits)-len(s.idle), 0))
 	for i := range b.Hits {
 		var f *flight
-		if n := len(s.free) - 1; n >= 0 {
-			f, s.free = s.free[n], s.free[:n]
+		if n := len(s.idle) - 1; n >= 0 {
+			f, s.idle = s.idle[n], s.idle[:n]
 			*f = flight{}
 		} else {
 			f, fresh = &fresh[0], fresh[1:]
@@ -91,9 +94,6 @@ func (s *sweep) block(b results.Block) []event {
 		s.pending = append(s.pending, f)
 	}
 	s.merge(known)
-	for _, m := range b.Marks {
-		s.mark(m)
-	}
 	s.events = s.events[:0]
 	s.release(floorDiv(b.Low-s.early, s.tick))
 	return s.events
@@ -139,7 +139,8 @@ func (s *sweep) interval(f *flight, h *results.Hit) {
 		f.done = f.to
 	}
 	f.to = max(f.to, f.from)
-	if h.Outcome == results.Limited {
+	s.freed(f)
+	if f.outcome == results.Limited {
 		f.asks = h.Asks()
 	}
 }
@@ -203,25 +204,12 @@ func (s *sweep) mark(m results.Mark) {
 	case m.Kind == results.MarkClock && s.wall:
 		s.marks = append(s.marks, event{at: from, kind: loses, until: math.MinInt64}) // its windows lie elsewhere from now on
 	case m.Kind == results.MarkFault && m.Free != "":
-		s.fault(m, from, to)
+		s.declare(m, from, to)
 	case m.Kind == results.MarkLost:
 		to = min(endOfTime, to+int64(s.linger)/s.tick+1) // a lost request may be one that was given up
 		s.marks = append(s.marks, event{at: from, kind: loses, until: math.MinInt64}, event{at: to, kind: regains, until: math.MinInt64})
 	}
 	slices.SortStableFunc(s.marks, func(a, b event) int { return cmp.Compare(a.at, b.at) })
-}
-
-// fault takes in a fault of which it was declared what it may change: windows begin
-// anew behind it, and nothing is judged while it lasts.
-func (s *sweep) fault(m results.Mark, from, to int64) {
-	ends := m.Free == string(scenarios.ExpectFresh)
-	for _, back := range []scenarios.Act{scenarios.ProcessContinue, scenarios.ProcessRestart, scenarios.StoreRestore} {
-		ends = ends || m.Act == string(back)
-	}
-	s.marks = append(s.marks, event{at: from, kind: loses, until: math.MinInt64})
-	if ends {
-		s.marks = append(s.marks, event{at: to, kind: tears, until: to}, event{at: to, kind: regains, until: math.MinInt64})
-	}
 }
 
 // markBefore emits the marks before t.
@@ -241,7 +229,7 @@ func (s *sweep) oldest() int64 {
 	for n < len(s.order) && s.order[n].ended {
 		n++
 	}
-	s.free = append(s.free, s.order[:n]...)
+	s.idle = append(s.idle, s.order[:n]...)
 	s.order = append(s.order[:0], s.order[n:]...)
 	switch {
 	case len(s.order) > 0:

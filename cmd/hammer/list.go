@@ -16,6 +16,8 @@ import (
 type listing struct {
 	Version   int     `json:"version"`
 	Scenarios []trap  `json:"scenarios"`
+	Clocks    []entry `json:"clocks"` // what hammer check --clock does
+	Faults    []entry `json:"faults"` // and --faults
 	Checks    []entry `json:"checks"`
 }
 
@@ -75,6 +77,13 @@ func list(c *console, p promise) error {
 			out.Scenarios = append(out.Scenarios, trap{entry{t.Name, t.Says}, t.Finds, fires[t.Name], price.Requests, price.Length.Seconds()})
 		}
 	}
+	for _, d := range library.Disturbances() {
+		if d.OfClock {
+			out.Clocks = append(out.Clocks, entry{d.Name, d.Says})
+		} else {
+			out.Faults = append(out.Faults, entry{d.Name, d.Says})
+		}
+	}
 	for _, a := range assertions.All() {
 		out.Checks = append(out.Checks, entry{a.ID, a.Says})
 	}
@@ -92,6 +101,10 @@ func list(c *console, p promise) error {
 			kinds = append(kinds, string(k))
 		}
 		fmt.Fprintf(c.out, "%s %-10s at most %d requests in %.1f s: %s\n             finds %s\n", mark, t.ID, t.Requests, t.Seconds, t.Say, strings.Join(kinds, "; "))
+	}
+	fmt.Fprintln(c.out, "\nDisturbances: hammer check --clock and --faults do them to the server meanwhile")
+	for _, e := range append(out.Clocks, out.Faults...) {
+		fmt.Fprintf(c.out, "  %-15s %s\n", e.ID, e.Say)
 	}
 	fmt.Fprintln(c.out, "\nAssertions: every run is judged by all of them")
 	for _, e := range out.Checks {

@@ -20,6 +20,7 @@ type planFlags struct {
 	keys     int
 	yaml     bool
 	thorough bool
+	acting   acting
 }
 
 func newPlan(c *console) *cobra.Command {
@@ -45,6 +46,7 @@ phase and its key. The same scenario and seed print the same bytes.
 	f.IntVar(&o.keys, "given-keys", 0, "how many keys the server knows; 0: any number is invented")
 	f.BoolVar(&o.thorough, "thorough", false, "plan the least set of traps that finds every kind of fault, instead of the standard scenario")
 	f.BoolVar(&o.yaml, "yaml", false, "print the scenario as a file for hammer run instead of its shots")
+	o.acting.addDisturbances(f)
 	return cmd
 }
 
@@ -111,6 +113,15 @@ func (o *planFlags) scenario(c *console, args []string) (*scenarios.Scenario, er
 	circumstances := library.Circumstances{Same: same, RTT: o.rtt, Keys: o.keys, Budget: o.budget, Wanted: wanted, Seed: o.seed}
 	for _, n := range library.Foresee(l, circumstances) {
 		c.sayf("%s", n)
+	}
+	all, err := o.acting.disturbances()
+	if err != nil {
+		return nil, err
+	}
+	if len(all) > 0 {
+		draw = func(l scenarios.Limit, c library.Circumstances) (scenarios.Scenario, []library.Omission) {
+			return o.acting.disturb(l, c, all)
+		}
 	}
 	s, left := draw(l, circumstances)
 	for _, n := range omissions(left, o.budget) {

@@ -1,0 +1,53 @@
+package assertions
+
+import (
+	"math"
+
+	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
+)
+
+// outage is a time, in ticks, in which a limiter may do something else than was
+// promised, as was declared of what was done to it.
+type outage struct{ from, to int64 }
+
+// declare takes in a fault of which it was declared what it may change. What is decided
+// while it lasts is as if it had not been answered: it may have cost something, and
+// proves nothing. In front of it and behind it windows begin anew, since what was on
+// its way then may have been decided on either side.
+func (s *sweep) declare(m results.Mark, from, to int64) {
+	o := outage{from, to}
+	switch scenarios.Act(m.Act) {
+	case scenarios.ProcessContinue, scenarios.StoreRestore:
+		if n := len(s.free); n > 0 && s.free[n-1].to == endOfTime {
+			o.from = s.free[n-1].from
+			s.free[n-1] = outage{o.from, to}
+		}
+	default:
+		if m.Free != string(scenarios.ExpectFresh) {
+			o.to = endOfTime // until it is restored
+		}
+		s.free = append(s.free, o)
+		s.anew(from)
+	}
+	if o.to < endOfTime {
+		s.anew(o.to)
+	}
+	for _, f := range s.pending {
+		s.freed(f)
+	}
+}
+
+// anew lets windows begin anew at a moment, with levels that are not known.
+func (s *sweep) anew(at int64) {
+	s.marks = append(s.marks, event{at: at, kind: tears, until: at}, event{at: at, kind: loses, until: math.MinInt64}, event{at: at, kind: regains, until: math.MinInt64})
+}
+
+// freed takes its meaning from a request that was decided in such a time.
+func (s *sweep) freed(f *flight) {
+	for _, o := range s.free {
+		if f.from <= o.to && f.to >= o.from {
+			f.outcome = results.Unknown
+		}
+	}
+}
