@@ -17,12 +17,13 @@ import "sort"
 // through the whole of its interval.
 type pessimist struct {
 	tempo
-	burst int64 // in 1/den token
-	race  int64 // in 1/den token: what comes in a step of the limiter's clock
-	now   int64 // ticks
-	debt  int64 // max over a of -r(now-a) + cost with First >= a; levels are burst - max(debt, out)
-	out   int64 // cost in flight, in 1/den token
-	full  int64 // ticks: the last moment at which all but what is in flight may have been there
+	burst  int64 // in 1/den token
+	race   int64 // in 1/den token: what comes in a step of the limiter's clock
+	now    int64 // ticks
+	debt   int64 // max over a of -r(now-a) + cost with First >= a; levels are burst - max(debt, out)
+	out    int64 // cost in flight, in 1/den token
+	behind int64 // in 1/den token: where nothing is known, the bucket may be that far below empty
+	full   int64 // ticks: the last moment at which all but what is in flight may have been there
 
 	refusals int   // in flight
 	lows     []low // least at each start since the oldest refusal in flight, rising in time and level
@@ -39,6 +40,16 @@ func newPessimist(p tempo, burst, t int64, full bool, step int64) pessimist {
 		x.debt = x.burst
 	}
 	return x
+}
+
+// lag makes it the bucket of a limiter whose tokens come so many at a time: what
+// the bucket gains by and by from empty, the limiter may get only when all of it
+// has come. empty tells that it begins with a level that is not known.
+func (p *pessimist) lag(tokens int64, empty bool) {
+	p.behind = p.weigh(tokens)
+	if empty {
+		p.debt += p.behind
+	}
 }
 
 func (p *pessimist) advance(t int64) {
@@ -112,7 +123,7 @@ func (p *pessimist) note(t int64) {
 // still have to be taken from it.
 func (p *pessimist) unknown(t int64) {
 	p.advance(t)
-	p.debt = p.burst + p.out
+	p.debt = p.burst + p.out + p.behind
 	p.full = t
 }
 

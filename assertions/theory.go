@@ -225,7 +225,11 @@ func lumpTheories(sc *scene, l scenarios.Limit, up, down func(int64) tempo) []*t
 	period, drift := sc.ticks(l.Rate.Per), max(l.Slack.Over, l.Slack.Under)
 	k, b := l.Rate.Count, l.Burst
 	bounds := func(at int64, fresh bool) []model {
-		return []model{&together{models: []model{newBucket(up(b+k), b+min(k, b), down(b), max(b-k, 0), at, fresh, sc.step())}}}
+		m := newBucket(up(b+k), b+min(k, b), down(b), max(b-k, 0), at, fresh, sc.step())
+		if m.lower != nil {
+			m.lower.lag(min(k, b), !fresh)
+		}
+		return []model{&together{models: []model{m}}}
 	}
 	pinned := func(lo, hi int64) func(int64, bool) []model {
 		return func(at int64, fresh bool) []model {
