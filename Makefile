@@ -53,9 +53,11 @@ busy:
 	HAMMER_BUSY_RUNS=50 $(GO) test -count=1 -timeout 30m -v -run TestCleanUnderLoad ./cmd/hammer
 
 # The cause of a breach is looked for, with what is fired after it, on 100 limiters of each kind, at two
-# distances: how often the right one is named.
+# distances: how often the right one is named; then CAUSES of each kind under each promise.
+CAUSES ?= 10
 causes:
 	HAMMER_CAUSES=100 $(GO) test -count=1 -timeout 60m -v -run TestCausesAreNamed ./assertions
+	HAMMER_CAUSES=$(CAUSES) $(GO) test -count=1 -timeout 300m -v -run TestCausesByPromise ./assertions
 
 # Each fault of a bucket, each contract under its neighbour's, and each right
 # algorithm under its own, on so many seeds.

@@ -21,6 +21,7 @@ const (
 	CauseSize       = "limit.size"      // the number at once is another, the rate is right
 	CauseRate       = "rate.scaled"     // the rate is another, the number at once is right
 	CauseNumbers    = "limit.numbers"   // both are others
+	CauseAlign      = "limit.align"     // its periods begin elsewhere
 	CauseEmpty      = "starts.empty"    // a key has nothing when it is first used
 	CauseRace       = "decision.race"   // too much passes where requests overlap, and nowhere else
 	CauseClock      = "clock.step"      // several keys break the promise at the same few moments
@@ -105,6 +106,7 @@ func (d *diagnosis) causes(requests int64) []results.Cause {
 			others = append(others, named(x))
 		}
 	}
+	equal := len(fit) > 1 && d.strain(fit[1]) <= d.strain(fit[0])+1
 	odd := d.breaches()
 	try(d.race)
 	try(func() (results.Cause, bool) { return d.setBack(odd) })
@@ -127,7 +129,7 @@ func (d *diagnosis) causes(requests int64) []results.Cause {
 		causes[0].Only = false
 		causes[0].Text += fmt.Sprintf("; what it comes from is not known, none of %d explanations tried explains it", tried-1)
 	} else {
-		causes[0].Text += certainty(others, tried, held, requests)
+		causes[0].Text += certainty(others, equal, tried, held, requests)
 	}
 	// A limit that explains all needs no event that happened to the server.
 	if together := d.together(odd); together != "" && len(fit) == 0 {
@@ -146,19 +148,22 @@ func (d *diagnosis) overlaps(fit []explanation) *results.Cause {
 	return &results.Cause{ID: CauseRace, Limit: d.limit().Name, Explains: 1, Text: "requests that overlap are decided before each other's are counted: too much passes only among those"}
 }
 
-// explanations are those that the sample does not refute, the likeliest first,
+// explanations are those that the sample does not refute, the simplest first,
 // and how many were tried.
 func (d *diagnosis) explanations() (fit []explanation, tried int) {
 	promised := d.promised()
-	if tried++; len(d.limits) == 1 {
-		if x, ok := d.sideBySide(); ok {
-			fit = append(fit, x)
-		}
-	}
 	for _, f := range d.order() {
 		tried++
 		d.work = max(d.work, 0) + causeWork // each has its turn, however much the others took
-		if x, ok := d.explain(f); ok && !d.refutes(x) && !dripping(x, fit) && (d.holds(x) || d.settles(&x)) {
+		if f.contract == promised {
+			d.work += promisedWork
+		}
+		if x, ok := d.explain(f); ok && !d.refutes(x) && !dripping(x, fit) && !vague(x, fit) && (d.holds(x) || d.settles(&x)) {
+			fit = append(fit, x)
+		}
+	}
+	if tried++; len(d.limits) == 1 {
+		if x, ok := d.sideBySide(); ok {
 			fit = append(fit, x)
 		}
 	}
@@ -167,8 +172,15 @@ func (d *diagnosis) explanations() (fit []explanation, tried int) {
 	if slices.ContainsFunc(fit, func(x explanation) bool { return !x.apart && (x.factor != 0 || x.kept == 2) }) {
 		fit = slices.DeleteFunc(fit, func(x explanation) bool { return x.apart })
 	}
+	if promised == scenarios.Queue && d.holdsBack() { // which only a queue does; elsewhere it may be slow work
+		fit = slices.DeleteFunc(fit, func(x explanation) bool { return x.family.contract != scenarios.Queue })
+	}
+	// What refusals tell decides among those.
+	if slices.ContainsFunc(fit, explanation.foretold) {
+		fit = slices.DeleteFunc(fit, func(x explanation) bool { return !x.foretold() })
+	}
 	slices.SortStableFunc(fit, func(a, b explanation) int {
-		return cmp.Or(-cmp.Compare(a.rank(promised), b.rank(promised)), -cmp.Compare(a.kept, b.kept), -cmp.Compare(math.Round(a.waits*10), math.Round(b.waits*10)))
+		return cmp.Or(cmp.Compare(d.strain(a), d.strain(b)), -cmp.Compare(math.Round(a.waits*10), math.Round(b.waits*10)))
 	})
 	return fit, tried
 }
@@ -176,7 +188,8 @@ func (d *diagnosis) explanations() (fit []explanation, tried int) {
 // refutes reports whether an explanation is the promise itself, which only the
 // exact search refutes.
 func (d *diagnosis) refutes(x explanation) bool {
-	return x.family.contract == d.promised() && x.limit.Size() == d.limit().Size() && same(x.limit.Token(), d.limit().Token())
+	l := d.limit()
+	return x.family.contract == d.promised() && x.limit.Size() == l.Size() && same(x.limit.Token(), l.Token()) && d.placed(x.family)
 }
 
 // dripping reports whether an explanation is lumps of one token, where a bucket
@@ -188,31 +201,31 @@ func dripping(x explanation, fit []explanation) bool {
 	})
 }
 
-// rank is higher where the contract is the promised one, then where refusals
-// told what it would have.
-func (x explanation) rank(promised scenarios.Contract) int {
-	switch {
-	case x.family.contract == promised && x.waits > 0.9:
-		return 2
-	case x.waits > 0.995:
-		return 1
-	}
-	return 0
+// vague reports whether an explanation leaves open where periods begin, and
+// another with the same numbers does not.
+func vague(x explanation, fit []explanation) bool {
+	return x.family.contract == scenarios.FixedWindow && x.family.align == "" && slices.ContainsFunc(fit, func(o explanation) bool {
+		return o.family.contract == x.family.contract && o.limit.Rate == x.limit.Rate
+	})
 }
 
-// order is the promised contract before the others.
-func (d *diagnosis) order() []family {
-	all, promised := families(), d.promised()
-	slices.SortStableFunc(all, func(a, b family) int {
-		rank := func(f family) int {
-			if f.contract == promised {
-				return 0
-			}
-			return 1
+// order is the families, those of the promised contract before the others.
+func (d *diagnosis) order() (all []family) {
+	promised := d.promised()
+	var others []family
+	for _, f := range families() {
+		if f.contract == promised {
+			all = append(all, f)
+		} else {
+			others = append(others, f)
 		}
-		return cmp.Compare(rank(a), rank(b))
-	})
-	return all
+	}
+	// As it is promised: at an epoch that is known, each key's own, or of a kind
+	// that is no rate.
+	if f := (family{promised, d.limit().Align}); f.tried() && !slices.Contains(all, f) {
+		all = append(all, f)
+	}
+	return append(all, others...)
 }
 
 // promised is the contract of the broken limit, by the name it is tried under.

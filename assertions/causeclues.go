@@ -2,6 +2,7 @@ package assertions
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/ratehammer/ratehammer/results"
@@ -167,6 +168,34 @@ func (s *sample) thinned(most int) *sample {
 			break
 		}
 		if keep[i] {
+			t.hits = append(t.hits, s.hits[i])
+		}
+	}
+	return t
+}
+
+// busiest are the requests on the keys that most were sent on, so many at most but
+// for the first key.
+func (s *sample) busiest(most int) *sample {
+	count := map[int32]int{}
+	for i := range s.hits {
+		count[s.hits[i].key]++
+	}
+	keys := slices.SortedFunc(maps.Keys(count), func(a, b int32) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
+	})
+	n := 0
+	chosen := map[int32]bool{}
+	for _, k := range keys {
+		if n > 0 && n+count[k] > most {
+			break
+		}
+		chosen[k] = true
+		n += count[k]
+	}
+	t := &sample{scene: s.scene, full: s.full, until: s.until}
+	for i := range s.hits {
+		if chosen[s.hits[i].key] {
 			t.hits = append(t.hits, s.hits[i])
 		}
 	}

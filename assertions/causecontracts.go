@@ -1,6 +1,7 @@
 package assertions
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -28,6 +29,18 @@ func families() []family {
 	}
 }
 
+// tried reports whether numbers can be searched for a family that is none of
+// those that are tried on every record.
+func (f family) tried() bool {
+	switch f.contract {
+	case scenarios.FixedWindow, scenarios.Concurrency:
+		return true
+	case scenarios.SlidingCounter, scenarios.Lumps:
+		return f.align == scenarios.AlignEpoch
+	}
+	return false
+}
+
 // explanation is a limit that explains the sample.
 type explanation struct {
 	family family
@@ -46,6 +59,8 @@ func (d *diagnosis) explain(f family) (explanation, bool) {
 		return d.bucketed(f)
 	case scenarios.Lumps:
 		return d.lumped(f)
+	case scenarios.Concurrency:
+		return d.atOnce(f)
 	}
 	return d.windowed(f)
 }
@@ -114,13 +129,26 @@ func (d *diagnosis) likely(n int64) bool {
 
 func head[T any](list []T, n int) []T { return list[:min(n, len(list))] }
 
-// windowed searches for so many in a window of some length.
+// windowed searches for so many in a window of some length: those that keep what
+// is promised first, without a search.
 func (d *diagnosis) windowed(f family) (x explanation, ok bool) {
+	usual := cmp.Or(d.limit().Rate.Per, d.token())
+	for _, n := range d.sizes() {
+		for _, per := range slices.Compact([]time.Duration{d.time(n), usual}) {
+			l := d.as(f, 0, scenarios.Rate{Count: n, Per: per})
+			if d.wronged(l) || d.over(l) {
+				continue
+			}
+			if a, fits := d.fits(l); fits {
+				return d.explained(f, l, a), true
+			}
+		}
+	}
+	if f.contract == scenarios.FixedWindow && f.align == "" {
+		return x, false // of any length each key could have the windows that suit it
+	}
 	for _, n := range d.sizes() {
 		l := d.as(f, 0, scenarios.Rate{Count: n, Per: d.time(n)})
-		if a, fits := d.fits(l); fits { // the promised rate, without a search
-			return d.explained(f, l, a), true
-		}
 		rough := l
 		if f.contract == scenarios.FixedWindow { // what holds wherever they begin
 			rough.Align = scenarios.AlignStart
@@ -129,7 +157,7 @@ func (d *diagnosis) windowed(f family) (x explanation, ok bool) {
 		if !some {
 			continue
 		}
-		for _, per := range d.lengths(n, lo, hi) {
+		for _, per := range d.lengths(f, n, lo, hi) {
 			l.Rate.Per = per
 			if a, fits := d.fits(l); fits {
 				return d.explained(f, l, a), true
@@ -141,7 +169,7 @@ func (d *diagnosis) windowed(f family) (x explanation, ok bool) {
 
 // lengths are the periods of windows of n that are worth a trial, within what
 // is possible: the promised one, those seen, and some all over the stretch.
-func (d *diagnosis) lengths(n int64, lo, hi time.Duration) (lengths []time.Duration) {
+func (d *diagnosis) lengths(f family, n int64, lo, hi time.Duration) (lengths []time.Duration) {
 	add := func(t time.Duration) {
 		near := func(o time.Duration) bool { return abs(int64(o-t)) < int64(t)/5000 }
 		if t >= lo && t <= hi && t > 0 && !slices.ContainsFunc(lengths, near) {
@@ -150,6 +178,16 @@ func (d *diagnosis) lengths(n int64, lo, hi time.Duration) (lengths []time.Durat
 	}
 	add(d.time(n))
 	add(d.limit().Rate.Per)
+	switch {
+	case f == (family{scenarios.FixedWindow, scenarios.AlignStart}):
+		for _, t := range d.folded(f, lo, hi) {
+			add(t)
+		}
+	case f.contract == scenarios.SlidingCounter:
+		for _, t := range d.narrowed(d.as(f, 0, scenarios.Rate{Count: n}), lo, hi) {
+			add(t)
+		}
+	}
 	seen := d.spacings()
 	if t := d.measured(); t > 0 {
 		seen = append([]time.Duration{t * time.Duration(n)}, seen...)
@@ -168,6 +206,56 @@ func (d *diagnosis) lengths(n int64, lo, hi time.Duration) (lengths []time.Durat
 	return lengths
 }
 
+// narrowed are periods for which a search for a phase finds one on the keys that
+// were asked most often, the middles and the roundest of the stretches that they
+// form: a small part of the record, which rules most of them out.
+func (d *diagnosis) narrowed(l scenarios.Limit, lo, hi time.Duration) (periods []time.Duration) {
+	part := d.sample.busiest(narrowHits)
+	moments := part.moments()
+	from, to := time.Duration(0), time.Duration(0)
+	flush := func() {
+		if to > 0 {
+			periods = append(periods, roundest(from, to), from+(to-from)/2)
+		}
+		from, to = 0, 0
+	}
+	step := max((hi-lo)/narrowSteps, lo/200, 1)
+	for p := lo; p <= hi; p += step {
+		l.Rate.Per = p
+		if !d.phaseOn(part, moments, l) {
+			flush()
+			continue
+		}
+		if from == 0 {
+			from = p
+		}
+		to = p
+	}
+	flush()
+	return periods
+}
+
+const (
+	narrowHits  = 200
+	narrowSteps = 100
+)
+
+// phaseOn reports whether some phase explains a part of the record.
+func (d *diagnosis) phaseOn(part *sample, moments []moment, l scenarios.Limit) bool {
+	limits := d.with(l)
+	for _, t := range newCourt(part.scene, limits).all[d.i] {
+		for _, p := range t.phased {
+			if d.work -= int64(phaseWork * len(moments)); d.work < 0 {
+				return false
+			}
+			if _, _, ok := part.explained(moments, limits, d.i, p); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // spacings are the times from one group of admissions to the next, a few of
 // those that differ, the shortest and the middle first.
 func (d *diagnosis) spacings() (out []time.Duration) {
@@ -179,56 +267,6 @@ func (d *diagnosis) spacings() (out []time.Duration) {
 		out = append(out, d.duration(s[i]))
 	}
 	return out
-}
-
-// lumped searches for so many tokens at a time.
-func (d *diagnosis) lumped(f family) (x explanation, ok bool) {
-	const most = 16 // that are searched through
-	tries := 0
-	for _, b := range d.sizes() {
-		for _, k := range d.lumps(b) {
-			for _, per := range d.lumpPeriods(k) {
-				l := d.as(f, b, scenarios.Rate{Count: k, Per: per})
-				if d.wronged(l) || d.over(l) {
-					continue
-				}
-				if tries++; tries > most {
-					return x, false
-				}
-				if a, fits := d.fits(l); fits {
-					return d.explained(f, l, a), true
-				}
-			}
-		}
-	}
-	return x, false
-}
-
-// lumps are the numbers that may come at a time, those seen first. A lump of
-// the whole burst is a window and not looked for here.
-func (d *diagnosis) lumps(b int64) (lumps []int64) {
-	for _, k := range append([]int64{d.limit().Rate.Count}, head(d.clues.repeats, 4)...) {
-		if k > 0 && k < b && !slices.Contains(lumps, k) {
-			lumps = append(lumps, k)
-		}
-	}
-	for k := int64(1); k < b && b == d.limit().Size() && len(lumps) < 40; k++ {
-		if !slices.Contains(lumps, k) {
-			lumps = append(lumps, k)
-		}
-	}
-	return lumps
-}
-
-func (d *diagnosis) lumpPeriods(k int64) []time.Duration {
-	periods := []time.Duration{d.time(k)}
-	if promise := d.limit(); promise.Contract == scenarios.Lumps && promise.Rate.Per != periods[0] {
-		periods = append(periods, promise.Rate.Per) // as often as is promised, and not as many
-	}
-	if t := d.measured() * time.Duration(k); t > 0 && abs(int64(t-periods[0])) > int64(t)/500 {
-		periods = append(periods, roundest(t-t/100, t+t/100))
-	}
-	return periods
 }
 
 // explained fills in what speaks for an explanation.

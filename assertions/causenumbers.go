@@ -13,7 +13,7 @@ import (
 func (d *diagnosis) bucketed(f family) (best explanation, ok bool) {
 	promise := d.limit()
 	rank := 0
-	for _, b := range d.bursts() {
+	for _, b := range d.bursts(f) {
 		l := d.as(f, b, scenarios.Rate{Count: 1, Per: d.token()})
 		lo, hi, some := d.between(l)
 		if !some {
@@ -34,6 +34,9 @@ func (d *diagnosis) bucketed(f family) (best explanation, ok bool) {
 		if size := promise.Size(); x.kept == 1 && b != size && abs(b-size) == 1 {
 			score++
 		}
+		if d.usual(x) {
+			score += 2
+		}
 		if score > rank {
 			best, ok, rank = x, true, score
 		}
@@ -41,10 +44,20 @@ func (d *diagnosis) bucketed(f family) (best explanation, ok bool) {
 	return best, ok
 }
 
+// usual reports whether a new key that was asked for more had at most as many at
+// once as an explanation gives it.
+func (d *diagnosis) usual(x explanation) bool {
+	n := x.limit.Burst
+	if x.family.contract == scenarios.Queue {
+		n++
+	}
+	return d.clues.most == n
+}
+
 // bursts are the sizes that are worth a trial for a bucket: the promised one,
 // its neighbours and its multiples, and those seen, less what may have come in
 // while they were taken.
-func (d *diagnosis) bursts() (sizes []int64) {
+func (d *diagnosis) bursts(f family) (sizes []int64) {
 	b := d.limit().Size()
 	all := []int64{b, b + 1, b - 1}
 	for _, n := range d.sizes() {
@@ -57,11 +70,18 @@ func (d *diagnosis) bursts() (sizes []int64) {
 		}
 	}
 	for _, n := range all {
-		if d.likely(n) && !slices.Contains(sizes, n) {
+		if d.likely(n) && (f.contract != scenarios.Queue || d.crowded(n)) && !slices.Contains(sizes, n) {
 			sizes = append(sizes, n)
 		}
 	}
 	return sizes
+}
+
+// crowded reports whether a queue of so many places can have let in what new keys
+// had at once. It could have decided on them later, when there was room, as long
+// as none of them was answered: no bound speaks against that, but nobody does it.
+func (d *diagnosis) crowded(places int64) bool {
+	return !d.sample.fresh || len(d.clues.first) == 0 || places+1 >= slices.Min(d.clues.first)
 }
 
 // rateIn is the rate to name of those whose tokens take from lo to hi: the
@@ -74,7 +94,7 @@ func (d *diagnosis) rateIn(b int64, lo, hi time.Duration) (r scenarios.Rate, fac
 	case token > 0 && within(token):
 		return promise.Rate, 0
 	case token > 0 && b != size && within(token*time.Duration(size)/time.Duration(b)):
-		return promise.Rate.Times(b, size), float64(b) / float64(size)
+		return scaled(promise.Rate, b, size), float64(b) / float64(size)
 	}
 	return roundRate(lo, hi), 0
 }

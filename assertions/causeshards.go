@@ -16,7 +16,7 @@ func (d *diagnosis) sideBySide() (x explanation, ok bool) {
 		return x, false
 	}
 	for m := int64(2); m <= maxShards; m++ {
-		if d.over(multiplied(l, m, 1)) {
+		if d.over(together(l, m, 1)) {
 			continue
 		}
 		if !d.nearly(l, m, 1) {
@@ -28,7 +28,7 @@ func (d *diagnosis) sideBySide() (x explanation, ok bool) {
 			}
 		}
 		f := d.order()[0]
-		return explanation{family: f, limit: multiplied(l, m, 1), by: account{theory: "limiters side by side"}, kept: 2, waits: 1, factor: float64(m), apart: true}, true
+		return explanation{family: f, limit: multiplied(l, m, 1), by: account{theory: "limiters side by side"}, kept: 2, waits: unforetold, factor: float64(m), apart: true}, true
 	}
 	return x, false
 }
@@ -37,9 +37,9 @@ func (d *diagnosis) sideBySide() (x explanation, ok bool) {
 // half of one's rate less, beside so many that a volley may have had more than
 // its due.
 func (d *diagnosis) nearly(l scenarios.Limit, m, more int64) bool {
-	less := multiplied(l, 2*m, 2)
+	less := together(l, 2*m, 2)
 	if periodic(l.Contract) {
-		less = multiplied(l, 2*m-1, 2)
+		less = together(l, 2*m-1, 2)
 	} else {
 		less.Rate = l.Rate.Times(2*m-1, 2)
 		less.Burst += more
@@ -47,13 +47,32 @@ func (d *diagnosis) nearly(l scenarios.Limit, m, more int64) bool {
 	return d.over(less)
 }
 
+// together is a limit on what so many limiters admit. A queue lets one through at
+// once and the others later, and as many queues as many.
+func together(l scenarios.Limit, num, den int64) scenarios.Limit {
+	if l.Contract != scenarios.Queue {
+		return multiplied(l, num, den)
+	}
+	l.Contract, l.Burst = scenarios.TokenBucket, 1
+	return multiplied(l, num, den)
+}
+
 // multiplied is a limit with num/den of its budget.
 func multiplied(l scenarios.Limit, num, den int64) scenarios.Limit {
 	l.Burst = l.Burst * num / den
 	if has, _ := l.Contract.Numbers(); has.Burst && !periodic(l.Contract) {
-		l.Rate = l.Rate.Times(num, den)
+		l.Rate = scaled(l.Rate, num, den)
 	} else {
 		l.Rate.Count = l.Rate.Count * num / den
 	}
 	return l
+}
+
+// scaled is num/den of a rate, in the period that people know it by where that
+// gives a whole number.
+func scaled(r scenarios.Rate, num, den int64) scenarios.Rate {
+	if r.Count*num%den == 0 {
+		return scenarios.Rate{Count: r.Count * num / den, Per: r.Per}
+	}
+	return r.Times(num, den)
 }

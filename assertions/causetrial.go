@@ -12,10 +12,11 @@ import (
 // Limits of the search for a cause. They bound its time: a usual record of 600
 // requests takes some hundredths of a second, the longest under a second.
 const (
-	causeHits  = 2_000   // requests of the thinned sample that explanations are tried on
-	causeWork  = 600_000 // events that are judged for one contract; what it leaves is the next one's
-	phaseWork  = 20      // times the sample that a search over phases is taken to cost
-	periodStep = 0.0002  // by which one period that is tried differs from the next
+	causeHits    = 2_000     // requests of the thinned sample that explanations are tried on
+	causeWork    = 1_200_000 // events that are judged for one contract; what it leaves is the next one's
+	promisedWork = 5_000_000 // more of them for the promised contract with other numbers
+	phaseWork    = 20        // times the sample that a search over phases is taken to cost
+	periodStep   = 0.0002    // by which one period that is tried differs from the next
 )
 
 // diagnosis holds other limits against the record of a broken one.
@@ -144,6 +145,8 @@ func (d *diagnosis) fits(l scenarios.Limit) (a account, ok bool) {
 					return a, true
 				}
 			}
+		case t.grid != nil && t.grid.apart && t.grid.empty(nil):
+			return a, true // each key has windows of its own
 		case t.grid != nil:
 			widest, _ := t.grid.bad.gap()
 			a.grid, a.lo, a.hi = true, mod(widest.lo, t.grid.window), mod(widest.hi, t.grid.window)

@@ -51,7 +51,7 @@ func (f *forecast) again(x *brief) (lo, hi int64, ok bool) {
 	case family{scenarios.SlidingCounter, ""}:
 		e := f.estimated(x.from)
 		return e, e, true
-	case family{scenarios.TokenBucket, ""}:
+	case family{scenarios.TokenBucket, ""}, family{scenarios.Queue, ""}:
 		f.fill(x.from)
 		e := x.from + int64((1-min(f.level, 1))*float64(f.period)/float64(f.n))
 		return e, e + f.blur, true
@@ -138,14 +138,29 @@ func (s *sample) asTold() map[int32][]*sampled {
 	return keys
 }
 
+// unforetold is for what agrees where an explanation has no forecast: neither for
+// it nor against it.
+const unforetold = 0.95
+
+// foretells reports whether the waits of a family can be forecast.
+func (f family) foretells() bool {
+	return f.contract != scenarios.Concurrency && (f.contract != scenarios.FixedWindow || f.align != "")
+}
+
 // agrees is the share of the answers to refusals that are what the explanation
 // would have told, under the rounding that suits it best; 1 where none told.
 func (d *diagnosis) agrees(x explanation, phase int64) float64 {
+	if !x.family.foretells() {
+		return unforetold
+	}
 	right, told := [3]int{}, 0
 	for _, hits := range d.keyed {
 		f := forecast{family: x.family, n: x.limit.Size(), period: d.sample.ticks(x.limit.Rate.Per), lump: x.limit.Rate.Count, phase: phase,
 			drift: max(x.limit.Slack.Over, x.limit.Slack.Under), level: float64(x.limit.Size())}
-		if x.family.contract == scenarios.TokenBucket {
+		if x.family.contract == scenarios.Queue { // one is released at once
+			f.n, f.level = f.n+1, f.level+1
+		}
+		if x.family.contract == scenarios.TokenBucket || x.family.contract == scenarios.Queue {
 			f.period = d.sample.ticks(x.limit.Rate.Time(f.n))
 		}
 		for _, h := range hits {
@@ -172,7 +187,8 @@ func (d *diagnosis) compare(right *[3]int, f *forecast, h *sampled) {
 		return
 	}
 	second := d.sample.ticks(time.Second)
-	blur := share(max(hi-h.from, 0), f.drift) + d.sample.ticks(time.Millisecond)
+	// A period that was found is right to a few thousandths.
+	blur := share(max(hi-h.from, 0), f.drift) + share(f.period, 3000) + d.sample.ticks(time.Millisecond)
 	told := d.sample.ticks(h.asks.Wait)
 	for i, least := range [...]int64{told - second, told, told - second/2} {
 		if hi+blur >= h.from+least && lo-blur <= h.to+least+second {

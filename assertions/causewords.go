@@ -48,6 +48,8 @@ func (d *diagnosis) id(x explanation) string {
 		rate = x.limit.Rate.Per == promise.Rate.Per
 	}
 	switch {
+	case size && rate && !d.placed(x.family):
+		return CauseAlign
 	case x.factor > 1:
 		return CauseMultiple
 	case x.factor > 0:
@@ -72,6 +74,8 @@ func (d *diagnosis) says(x explanation, c results.Cause) string {
 		}
 	case CauseFraction:
 		return fmt.Sprintf("the budget seems to be divided by %s: %s, where %s are promised", number(1/x.factor), terms(x.limit), terms(promise))
+	case CauseAlign:
+		return fmt.Sprintf("its windows begin elsewhere: it behaves like %s%s, where they are promised to begin at %s", named(x), phaseText(c), places(promise.Align))
 	case CauseOffset:
 		return fmt.Sprintf("it is off by one: it behaves like %s, where %s are promised", terms(x.limit), terms(promise))
 	case CauseRate:
@@ -96,6 +100,8 @@ func named(x explanation) string {
 		return fmt.Sprintf("a fixed window of %d per %s", l.Rate.Count, per)
 	case family{scenarios.FixedWindow, scenarios.AlignFirstHit}:
 		return fmt.Sprintf("a fixed window of %d per %s that a key's first request opens", l.Rate.Count, per)
+	case family{scenarios.FixedWindow, ""}:
+		return fmt.Sprintf("a fixed window of %d per %s that begins at other moments for each key", l.Rate.Count, per)
 	case family{scenarios.SlidingLog, ""}:
 		return fmt.Sprintf("a sliding log of %d in any %s", l.Rate.Count, per)
 	case family{scenarios.SlidingCounter, ""}:
@@ -108,6 +114,17 @@ func named(x explanation) string {
 	return fmt.Sprintf("a %s of %s", strings.ReplaceAll(string(x.family.contract), "-", " "), terms(l))
 }
 
+// places is where periods are promised to begin, in words.
+func places(a scenarios.Align) string {
+	switch a {
+	case scenarios.AlignEpoch:
+		return "multiples of their length since 1970"
+	case scenarios.AlignFirstHit:
+		return "a key's first request"
+	}
+	return "the same moments for all keys"
+}
+
 func phaseText(c results.Cause) string {
 	if c.PhaseNS == nil {
 		return ""
@@ -116,7 +133,7 @@ func phaseText(c results.Cause) string {
 }
 
 // certainty says how sure a cause is: what else was tried, and what else fits.
-func certainty(others []string, tried int, held, requests int64) string {
+func certainty(others []string, equal bool, tried int, held, requests int64) string {
 	all := "all " + plural(held, "request")
 	if held < requests {
 		all = fmt.Sprintf("the first %d of %d requests", held, requests)
@@ -127,5 +144,9 @@ func certainty(others []string, tried int, held, requests int64) string {
 	case len(others) == 0:
 		return fmt.Sprintf(" (the only one of %d explanations tried that explains %s)", tried, all)
 	}
-	return fmt.Sprintf(" (it explains %s; also fits: %s)", all, join(others, "; "))
+	also := "also fits"
+	if equal { // nothing more has to be assumed for it
+		also = "fits equally"
+	}
+	return fmt.Sprintf(" (it explains %s; %s: %s)", all, also, join(others, "; "))
 }
