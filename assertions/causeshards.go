@@ -16,7 +16,7 @@ func (d *diagnosis) sideBySide() (x explanation, ok bool) {
 		return x, false
 	}
 	for m := int64(2); m <= maxShards; m++ {
-		if d.over(together(l, m, 1)) {
+		if d.over(combined(l, m, 1)) {
 			continue
 		}
 		if !d.nearly(l, m, 1) {
@@ -37,9 +37,9 @@ func (d *diagnosis) sideBySide() (x explanation, ok bool) {
 // half of one's rate less, beside so many that a volley may have had more than
 // its due.
 func (d *diagnosis) nearly(l scenarios.Limit, m, more int64) bool {
-	less := together(l, 2*m, 2)
+	less := combined(l, 2*m, 2)
 	if periodic(l.Contract) {
-		less = together(l, 2*m-1, 2)
+		less = combined(l, 2*m-1, 2)
 	} else {
 		less.Rate = l.Rate.Times(2*m-1, 2)
 		less.Burst += more
@@ -47,9 +47,9 @@ func (d *diagnosis) nearly(l scenarios.Limit, m, more int64) bool {
 	return d.over(less)
 }
 
-// together is a limit on what so many limiters admit. A queue lets one through at
+// combined is a limit on what so many limiters admit. A queue lets one through at
 // once and the others later, and as many queues as many.
-func together(l scenarios.Limit, num, den int64) scenarios.Limit {
+func combined(l scenarios.Limit, num, den int64) scenarios.Limit {
 	if l.Contract != scenarios.Queue {
 		return multiplied(l, num, den)
 	}
