@@ -62,13 +62,6 @@ func (r *recorder) begin() *ticket {
 	return t
 }
 
-// drop forgets a request that has turned out not to have left.
-func (r *recorder) drop(t *ticket) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t.ended = true
-}
-
 // end records how it went.
 func (r *recorder) end(t *ticket, h results.Hit) {
 	r.mu.Lock()
