@@ -151,8 +151,12 @@ func disturb(t *testing.T, algorithm, defect string, seed uint64) (o Outcome, pl
 		}
 		marks = append(marks, mark)
 	}
+	hits := int64(0)
+	for _, b := range blocks {
+		hits += int64(len(b.Hits))
+	}
 	blocks = append([]results.Block{{Marks: marks}}, blocks...)
-	if o, err = judge(sc, blocks); err != nil {
+	if o, err = judge(sc, blocks, results.Run{Planned: hits, Sent: hits, Path: "virtual"}, false); err != nil {
 		t.Fatal(err)
 	}
 	return o, plain
