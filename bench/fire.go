@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"encoding/gob"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -49,6 +51,10 @@ func fire(args []string) error {
 		_ = pprof.StartCPUProfile(p)
 		defer pprof.StopCPUProfile()
 	}
+	sink := into{w: w}
+	if os.Getenv(saidFile) != "" {
+		sink.said = new([]said)
+	}
 	n, _ := strconv.Atoi(args[3])
 	length, err := time.ParseDuration(args[4])
 	if err != nil {
@@ -58,16 +64,16 @@ func fire(args []string) error {
 	switch args[2] {
 	case "closed":
 		loops, _ := strconv.Atoi(args[5])
-		run, err = g.Saturate(context.Background(), probes.Saturation{Key: "a", Connections: n, For: length, Loops: loops}, into{w}, &probes.Progress{})
+		run, err = g.Saturate(context.Background(), probes.Saturation{Key: "a", Connections: n, For: length, Loops: loops}, sink, &probes.Progress{})
 	case "pace":
-		run, err = g.Fire(context.Background(), paced(n, length), scenarios.Slack{}, 0, into{w}, &probes.Progress{})
+		run, err = g.Fire(context.Background(), paced(n, length), scenarios.Slack{}, 0, sink, &probes.Progress{})
 	case "volley":
-		run, err = g.Fire(context.Background(), volley(n), scenarios.Slack{}, 0, into{w}, &probes.Progress{})
+		run, err = g.Fire(context.Background(), volley(n), scenarios.Slack{}, 0, sink, &probes.Progress{})
 	}
 	if err != nil {
 		return err
 	}
-	if err := w.Close(store.Manifest{Run: run, Scenario: "bench"}); err != nil {
+	if err := errors.Join(w.Close(store.Manifest{Run: run, Scenario: "bench"}), sink.tell()); err != nil {
 		return err
 	}
 	fmt.Printf("sent %d missed %d bytes a hit %.1f\n", run.Sent, run.Missed, float64(size(dir))/float64(max(run.Sent, 1)))
@@ -87,10 +93,39 @@ func size(dir string) (n int64) {
 	return n
 }
 
-// into is a folder as a sink.
-type into struct{ w *store.Writer }
+// into is a folder as a sink. Beside the record it keeps what hammer says of its own
+// lateness, for the comparison with what the server saw.
+type into struct {
+	w    *store.Writer
+	said *[]said // nil: it is not asked for
+}
 
-func (i into) Block(b results.Block) error { return i.w.Write(b) }
+// said is when a request was due, and when hammer says that it was sent.
+type said struct{ Planned, Sent int64 }
+
+func (i into) Block(b results.Block) error {
+	if i.said != nil {
+		for _, h := range b.Hits {
+			*i.said = append(*i.said, said{h.Planned, h.Sent})
+		}
+	}
+	return i.w.Write(b)
+}
+
+// tell writes what was said into the file that the environment names.
+func (i into) tell() error {
+	if i.said == nil {
+		return nil
+	}
+	f, err := os.Create(os.Getenv(saidFile))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return gob.NewEncoder(f).Encode(*i.said)
+}
+
+const saidFile = "BENCH_SAID"
 
 // volley is a plan of one volley, whose requests are kept back at their ends.
 func volley(size int) scenarios.Plan {

@@ -3,10 +3,14 @@
 package main
 
 import (
+	"cmp"
+	"encoding/gob"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -60,15 +64,30 @@ type tool struct {
 func (b *bench) run(args []string, cores string, keep bool) (cpu time.Duration, at []int64, n int64, err error) {
 	b.server.take(keep)
 	c := exec.Command("taskset", append([]string{"-c", cores}, args...)...)
-	var said strings.Builder
-	c.Stderr = &said
+	var stderr strings.Builder
+	c.Stderr = &stderr
 	if err := c.Run(); err != nil {
-		return 0, nil, 0, fmt.Errorf("%s: %w: %s", args[0], err, said.String())
+		return 0, nil, 0, fmt.Errorf("%s: %w: %s", args[0], err, stderr.String())
 	}
 	time.Sleep(20 * time.Millisecond)
 	u := c.ProcessState.SysUsage().(*syscall.Rusage)
 	at, n = b.server.take(false)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), at, n, nil
+}
+
+// said is what hammer has said in the run before; nil for another tool.
+func (b *bench) said(name string) (told []said) {
+	defer os.Remove(os.Getenv(saidFile))
+	f, err := os.Open(os.Getenv(saidFile))
+	if err != nil || !strings.HasPrefix(name, "hammer") {
+		return nil
+	}
+	defer f.Close()
+	if err := gob.NewDecoder(f).Decode(&told); err != nil {
+		return nil
+	}
+	slices.SortFunc(told, func(a, b said) int { return cmp.Compare(a.Sent, b.Sent) })
+	return told
 }
 
 func self(args ...string) []string {
@@ -150,6 +169,7 @@ func seconds(d time.Duration) string { return strconv.Itoa(max(1, int(d.Seconds(
 
 // pace prints how even a rate is that is asked for.
 func (b *bench) pace() {
+	_ = os.Setenv(saidFile, filepath.Join(os.TempDir(), "bench-"+strconv.Itoa(os.Getpid())+".said"))
 	paced := func(path string) func(int) []string {
 		return func(rate int) []string { return self(b.url, path, "pace", strconv.Itoa(rate), b.length.String()) }
 	}
@@ -162,7 +182,7 @@ func (b *bench) pace() {
 		{"hammer full", paced("full")},
 	})
 	for _, rate := range []int{100, 1_000, 10_000, 50_000} {
-		fmt.Printf("\nArrivals at %d/s for %v, both cores shared with the server\n%-18s %12s %12s %12s %12s %12s\n", rate, b.length, "", "late p50", "late p99", "burstiness", "achieved/s", "CPU us")
+		fmt.Printf("\nArrivals at %d/s for %v, both cores shared with the server\n%-18s %12s %12s %12s %12s %12s %12s\n", rate, b.length, "", "late p50", "late p99", "by itself", "burstiness", "achieved/s", "CPU us")
 		got := map[string][][]float64{}
 		for range b.rounds {
 			for _, t := range tools {
@@ -171,13 +191,13 @@ func (b *bench) pace() {
 					fmt.Fprintln(os.Stderr, "bench:", t.name, err)
 					continue
 				}
-				e := even(at, float64(rate))
-				got[t.name] = append(got[t.name], []float64{float64(e.p50) / 1e3, float64(e.p99) / 1e3, e.burst, e.achieved, float64(cpu) / 1e3 / float64(n)})
+				e := even(at, float64(rate), b.said(t.name))
+				got[t.name] = append(got[t.name], []float64{float64(e.p50) / 1e3, float64(e.p99) / 1e3, float64(e.own) / 1e3, e.burst, e.achieved, float64(cpu) / 1e3 / float64(n)})
 			}
 		}
 		for _, t := range tools {
 			fmt.Printf("%-18s", t.name)
-			for col := range 5 {
+			for col := range 6 {
 				var v []float64
 				for _, g := range got[t.name] {
 					v = append(v, g[col])
@@ -187,5 +207,5 @@ func (b *bench) pace() {
 			fmt.Println()
 		}
 	}
-	fmt.Println("(late: us after its moment, by the kernel's stamps; burstiness: the smallest bucket that admits all at the rate, 1 is ideal)")
+	fmt.Println("(late: us after its moment, by the kernel's stamps; by itself: the p99 that hammer reports; burstiness: the smallest bucket that admits all at the rate, 1 is ideal)")
 }

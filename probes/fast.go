@@ -49,6 +49,9 @@ type flight struct {
 // handEvery is how long hits are kept before they are handed over.
 const handEvery = int64(20 * time.Millisecond)
 
+// atOnce is how many beats are dealt with between two looks at what has come.
+const atOnce = 16
+
 // pace goes through the agenda, in the goroutine of a thread of its own. The runtime is
 // given a processor more, which the loop has for itself: with as many as there are, two
 // busy goroutines, of a server in this process or the judge, would keep it from running
@@ -57,6 +60,7 @@ func (f *fast) pace() {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1))
 	f.beats, f.done, f.dressed = f.run.beats, 0, 0
 	f.begun = make([]bool, len(f.run.plan.Phases))
+	f.foresee()
 	f.hand(f.run.clk.now(), f.loop.Oldest())
 	done := make(chan struct{})
 	go func() {
@@ -75,7 +79,12 @@ func (f *fast) Due(now int64) int64 {
 	if f.flood != nil && !f.flood.begun {
 		f.open()
 	}
-	for f.done < len(f.beats) && f.beats[f.done].at <= f.run.clk.now() {
+	// So many that what has come is still heard of in between: who only sends never hears
+	// that a connection is there.
+	for range atOnce {
+		if f.done == len(f.beats) || f.beats[f.done].at > f.run.clk.now() {
+			break
+		}
 		b := &f.beats[f.done]
 		f.done++
 		f.beat(b)

@@ -323,8 +323,9 @@ func TestInterruptedRunIsAccountedFor(t *testing.T) {
 				unknown++
 			}
 		}
-		if unknown != 3 { // they are given up after their own two seconds
-			t.Errorf("got %d requests without an answer, want 3", unknown)
+		// They are given up after their own two seconds; a busy machine misses some.
+		if stuck := run.Phases[0].Sent; unknown == 0 || int64(unknown) != stuck {
+			t.Errorf("got %d requests without an answer, want %d", unknown, stuck)
 		}
 	})
 }
