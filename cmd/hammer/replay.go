@@ -56,6 +56,9 @@ waiting for new ones. RUN may then also be a small record in JSON Lines.
 }
 
 func (o *replayFlags) run(ctx context.Context, c *console, args []string) error {
+	if err := o.saving.readReports(c); err != nil {
+		return err
+	}
 	if info, err := os.Stat(args[0]); err == nil && !info.IsDir() {
 		return o.lines(ctx, c, args)
 	}

@@ -201,7 +201,7 @@ func (a *shrunk) file(s *scenarios.Scenario) []byte {
 	if a.Headline != "" {
 		fmt.Fprintf(&b, "# Seen: %s.\n", a.Headline)
 	}
-	fmt.Fprintf(&b, "# It did so in %d of %d tries; the run that it was made from sent %d requests.\n", a.Broke, a.Tries, a.Before.Requests)
+	fmt.Fprintf(&b, "# It breaks it %s; the run that it was made from sent %d requests.\n", a.reliably(), a.Before.Requests)
 	name := a.File[strings.LastIndexAny(a.File, `/\`)+1:]
 	if a.target == "" {
 		fmt.Fprintf(&b, "# Fire it at the server, exit code 1 says that the promise is broken:\n")
@@ -213,6 +213,14 @@ func (a *shrunk) file(s *scenarios.Scenario) []byte {
 	}
 	b.Write(s.YAML())
 	return b.Bytes()
+}
+
+// reliably is how often it breaks the promise, in words.
+func (a *shrunk) reliably() string {
+	if a.Tries == 0 {
+		return "as often as it had to in the search, and there was no time to try it again (--for, --max-requests)"
+	}
+	return fmt.Sprintf("in %d of %d tries", a.Broke, a.Tries)
 }
 
 // emptied names no target: the server that was fired at is gone.
@@ -237,7 +245,7 @@ func (a *shrunk) print(c *console) error {
 	var w strings.Builder
 	fmt.Fprintf(&w, "SHRUNK  %d requests in %v break %s, where the run sent %d\n\n", a.After.Requests, length(a.After), a.Check, a.Before.Requests)
 	fmt.Fprintf(&w, "  file       %s\n", a.File)
-	fmt.Fprintf(&w, "  breaks     in %d of %d tries\n", a.Broke, a.Tries)
+	fmt.Fprintf(&w, "  breaks     %s\n", a.reliably())
 	if a.Headline != "" {
 		fmt.Fprintf(&w, "  seen       %s\n", a.Headline)
 	}

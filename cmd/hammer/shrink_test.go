@@ -214,3 +214,16 @@ func TestShrink(t *testing.T) {
 		})
 	}
 }
+
+// What was done to a server is not done again by a search, which says so instead of
+// finding nothing.
+func TestShrinkRefusesActions(t *testing.T) {
+	s, err := scenarios.Parse("step.yaml", []byte("limit: {burst: 1, rate: 1/s}\nphases: [{name: a, pace: 9/s, count: 9}]\nactions: [{at: 100ms, clock: {step: -1s}}]\n"), assertions.IDs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &earlier{folder: "run", scenario: s}
+	if _, err := e.suspects(results.Finding{Check: assertions.CheckLower}); err == nil || !strings.Contains(err.Error(), "something was done to the server of run") {
+		t.Errorf("got %v, want that actions are refused", err)
+	}
+}

@@ -23,6 +23,7 @@ type shrinker struct {
 	rule  rule      // what a candidate has to do
 	later rule      // what it has to do once it was seen that chance decides
 	luck  bool      // that was seen
+	spare int       // how many more firings of a candidate there have to be time and requests for
 
 	shown      []*scenarios.Scenario // those that broke it, the smallest last
 	sent       int                   // requests so far
@@ -70,7 +71,8 @@ func (k *shrinker) shows(ctx context.Context, s *scenarios.Scenario) (shows, mor
 // for it.
 func (k *shrinker) once(ctx context.Context, s *scenarios.Scenario) (broke, ok bool) {
 	size, _ := reduction.SizeOf(s, k.keys)
-	if k.err != nil || ctx.Err() != nil || k.sent+size.Requests > k.most || k.now().Add(size.Length).After(k.until) {
+	firings := 1 + k.spare
+	if k.err != nil || ctx.Err() != nil || k.sent+firings*size.Requests > k.most || k.now().Add(time.Duration(firings)*size.Length).After(k.until) {
 		return false, false
 	}
 	run, err := k.fire(ctx, s)
@@ -99,8 +101,9 @@ func (k *shrinker) shrink(ctx context.Context, suspects []*scenarios.Scenario) (
 		return nil, 0, 0
 	}
 	// Of many candidates that break it now and then some would be lucky.
-	k.luck, k.later = false, rule{4, finalTries}
+	k.luck, k.later, k.spare = false, rule{4, finalTries}, finalTries
 	reduction.Reduce(found, k.keys, asks)
+	k.spare = 0
 	return k.reliable(ctx)
 }
 

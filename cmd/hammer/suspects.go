@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ratehammer/ratehammer/assertions"
+	"github.com/ratehammer/ratehammer/probes"
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
@@ -52,6 +53,10 @@ func (e *earlier) charged(check string) (results.Finding, error) {
 // plan.
 func (e *earlier) suspects(f results.Finding) (all []*scenarios.Scenario, err error) {
 	s := e.asked()
+	if len(s.Actions) > 0 {
+		return nil, &probes.Hinted{Err: fmt.Errorf("something was done to the server of %s while it was fired at, which a search does not do again", e.folder),
+			Hint: "hammer replay --recorded --yaml writes it down as single requests, to be shortened by hand"}
+	}
 	s.Name = "shrunk: " + f.Check
 	s.Checks, s.Wanted, s.Keys = []string{f.Check}, 0, nil
 	with := func(phases []scenarios.Phase) {
