@@ -1,11 +1,16 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/ratehammer/ratehammer/assertions"
+	"github.com/ratehammer/ratehammer/cmd/target/key"
+	"github.com/ratehammer/ratehammer/cmd/target/mode"
+	"github.com/ratehammer/ratehammer/cmd/target/server"
+	"github.com/ratehammer/ratehammer/internal/lab"
 )
 
 // Things are done to the reference server inside this process, right and wrong.
@@ -45,6 +50,46 @@ func TestDisturbances(t *testing.T) {
 				}
 				if !strings.Contains(told, tt.says) {
 					t.Errorf("got %q, want it to say %q", told, tt.says)
+				}
+			})
+		})
+	}
+}
+
+// Two nodes a second apart share what they write, asked in turn: by their own clocks too
+// much is let through, by the monotonic one not.
+func TestSkewedNodes(t *testing.T) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	for _, defect := range []string{"", "wall-clock{form=clamp}"} {
+		all.Go(func() {
+			t.Run(defect, func(t *testing.T) {
+				k, err1 := key.Parse("header:X-Api-Key")
+				m, err2 := mode.Parse("token-bucket{burst=5,rate=5/s}")
+				front, err3 := mode.Parse(fmt.Sprintf("round-robin{address=127.0.0.1:%d}", lab.Port(t)))
+				l := server.Limit{Name: server.DefaultName, Algorithm: m, Key: k}
+				if defect != "" {
+					d, err := mode.Parse(defect)
+					if err != nil {
+						t.Fatal(err)
+					}
+					l.Defects = []mode.Mode{d}
+				}
+				if err1 != nil || err2 != nil || err3 != nil {
+					t.Fatal(err1, err2, err3)
+				}
+				s, err := server.Start(server.Config{Nodes: 2, Front: front, Limits: []server.Limit{l},
+					Listeners: []server.Listener{{Address: fmt.Sprintf("127.0.0.1:%d", lab.Port(t))}, {Address: fmt.Sprintf("127.0.0.1:%d", lab.Port(t))}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				code, r := hammer(t, "check", s.URL()+"/", "--burst", "5", "--rate", "5/s", "--clock", "skewed-nodes", "--clock-admin", s.AdminURL())
+				switch {
+				case defect == "" && code == exitBroken:
+					t.Errorf("right nodes are accused: %s", r.Headline)
+				case defect != "" && (code != exitBroken || len(r.Causes) == 0 || !strings.Contains(r.Causes[0].Text, "nodes whose clocks differ")):
+					t.Errorf("got exit code %d, causes %+v", code, r.Causes)
 				}
 			})
 		})
