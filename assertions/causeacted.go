@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ratehammer/ratehammer/results"
+	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // CauseActed is the id of a cause that is no clock: something that was done to the server.
@@ -166,6 +167,10 @@ func (d *diagnosis) family(effects []effect) string {
 		onOver = onOver || e.mark.Size > 0 && len(e.over) > 0
 	}
 	switch {
+	case effects[0].mark.On == scenarios.OnStore && (backRefused || onOver):
+		return "as where the time since a client's last request is taken from the store's wall clock"
+	case isNode(effects[0].mark.On) && (backOver || onOver):
+		return "as where nodes whose clocks differ share what each writes by its own"
 	case backRefused && backOver:
 		return "as where windows are told apart by the wall clock"
 	case backRefused:
@@ -177,6 +182,8 @@ func (d *diagnosis) family(effects []effect) string {
 	}
 	return ""
 }
+
+func isNode(on string) bool { return on != "" && on != scenarios.OnServer && on != scenarios.OnStore }
 
 // innocent are the clients who were refused wrongly and had been admitted fewer than
 // there are at once in their whole life.

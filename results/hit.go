@@ -116,6 +116,7 @@ type Mark struct {
 	Seq  int64    `json:"seq,omitempty"`     // of the shot it belongs to; 0: none
 	Text string   `json:"text,omitempty"`    // for people
 	Act  string   `json:"act,omitempty"`     // of a clock or a fault: what was done, as scenarios.Act names it
+	On   string   `json:"on,omitempty"`      // to what it was done, as scenarios.Action says; empty: the server, all of it
 	Free string   `json:"free,omitempty"`    // of a fault: what may be another behind it, as scenarios.Expect names it; empty: nothing
 }
 

@@ -137,13 +137,16 @@ func (a Action) String() string {
 	default:
 		text = "the process " + processWords[a.Act]
 	}
-	switch a.On {
-	case "", OnServer:
-		return text
-	case OnStore:
-		return "of the store, " + text
+	for _, thing := range []string{"wall clock", "process"} {
+		switch rest, ok := strings.CutPrefix(text, "the "+thing); {
+		case !ok || a.On == "" || a.On == OnServer:
+		case a.On == OnStore:
+			return "the store's " + thing + rest
+		default:
+			return "the " + thing + " of node " + a.On + rest
+		}
 	}
-	return fmt.Sprintf("of number %s, %s", a.On, text)
+	return text
 }
 
 var processWords = map[Act]string{

@@ -47,7 +47,7 @@ func (s *session) prove(ctx context.Context, a *acting, g *action.Guardian, labe
 	}
 	if !followed {
 		return unproven{&probes.Hinted{Err: fmt.Errorf("the wall clock was stepped back by %v, and the Date of the server's answers did not follow within %v: the server does not read the clock that was moved", proofStep, proofWait),
-			Hint: "is it the right process, or one of its children (--clock-children)? A program that makes the system call itself, or a proxy in front that writes Date, is not reached: step the clock of its virtual machine or container by a command instead"}}
+			Hint: "a server that reads it once, when it starts, has nothing to fear of a step; else: is it the right process, or one of its children (--clock-children)? A program that makes the system call itself, or a proxy in front that writes Date, is not reached: step the clock of its virtual machine or container by a command instead"}}
 	}
 	s.notes = append(s.notes, fmt.Sprintf("the server's Date followed a step of %v back and forth: it reads the clock that is moved", proofStep))
 	return nil

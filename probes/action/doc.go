@@ -26,7 +26,7 @@ type Tools struct {
 	Program  []string `json:"program,omitempty"`   // the server itself, which the guardian starts; empty: it runs already
 	Faketime bool     `json:"faketime,omitempty"`  // the program is started under libfaketime
 	Commands bool     `json:"commands,omitempty"`  // commands may be run
-	Dir      string   `json:"directory,omitempty"` // for what has to be on disk; it is not taken away
+	Dir      string   `json:"directory,omitempty"` // for what has to be on disk; the guardian takes it away at its end
 }
 
 // doer is one way to do things of a kind. What it has done it can take back.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"sync"
 
@@ -32,11 +33,6 @@ type report struct {
 func Guard(orders io.Reader, reports io.Writer) error {
 	var h *hand
 	out := json.NewEncoder(reports)
-	defer func() {
-		if h != nil && h.program != nil && h.program.cmd.Process != nil {
-			h.program.stop()
-		}
-	}()
 	incoming := make(chan order)
 	ctx, gone := context.WithCancel(context.Background())
 	busy := &interruptible{}
@@ -85,6 +81,12 @@ func Guard(orders io.Reader, reports io.Writer) error {
 		return nil
 	}
 	_, err := h.undo()
+	if h.program != nil && h.program.cmd.Process != nil {
+		h.program.stop()
+	}
+	if h.tools.Dir != "" {
+		err = errors.Join(err, os.RemoveAll(h.tools.Dir))
+	}
 	return err
 }
 

@@ -57,7 +57,7 @@ func given(text string, a scenarios.Action) Disturbance {
 		if a.Act == scenarios.ClockStrobe && a.Times == 0 {
 			a.Times = int(min(max(5*time.Second/a.Every, 1), 1000))
 		}
-		seen := d.watch() + min(a.By.Abs(), 20*time.Second) + a.For
+		seen := d.watch() + min(max(-a.By, 0), 20*time.Second) + a.For
 		if a.Act == scenarios.ClockSlew {
 			seen += max(5*time.Second, min(30*d.token, 30*time.Second))
 		}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -162,49 +163,53 @@ func readVDSO(t *testing.T, pid int) []byte {
 // The wall clock of running programs is stepped, frozen and slewed, their monotonic
 // clock is not, and all is as it was afterwards.
 func TestClocksOfPrograms(t *testing.T) {
+	var all sync.WaitGroup // they have little to do but to wait
+	defer all.Wait()
 	for _, name := range []string{"go", "node", "python", "ruby", "php", "perl", "java"} {
-		t.Run(name, func(t *testing.T) {
-			p := start(t, name)
-			pid := p.cmd.Process.Pid
-			before, bytesBefore := p.ahead(t), readVDSO(t, pid)
-			c := mustTake(t, pid)
-			near := func(what string, want int64) {
-				t.Helper()
-				if got := p.ahead(t) - before; got < want-100 || got > want+100 {
-					t.Errorf("%s: the wall clock is %d ms ahead of where it was, want %d", what, got, want)
+		all.Go(func() {
+			t.Run(name, func(t *testing.T) {
+				p := start(t, name)
+				pid := p.cmd.Process.Pid
+				before, bytesBefore := p.ahead(t), readVDSO(t, pid)
+				c := mustTake(t, pid)
+				near := func(what string, want int64) {
+					t.Helper()
+					if got := p.ahead(t) - before; got < want-100 || got > want+100 {
+						t.Errorf("%s: the wall clock is %d ms ahead of where it was, want %d", what, got, want)
+					}
 				}
-			}
-			set := func(to Course) {
-				t.Helper()
-				if err := c.Set(to); err != nil {
+				set := func(to Course) {
+					t.Helper()
+					if err := c.Set(to); err != nil {
+						t.Fatal(err)
+					}
+				}
+				near("untouched", 0)
+				set(c.Course().Stepped(Mono(), -5*time.Second))
+				near("stepped back", -5000)
+				set(c.Course().Stepped(Mono(), time.Hour))
+				near("stepped forward", 3_595_000)
+				set(c.Course().Slewed(Mono(), Frozen))
+				first, mono := p.line(t)
+				for range 20 {
+					wall, now := p.line(t)
+					if now < mono {
+						t.Errorf("the monotonic clock went back: %d after %d", now, mono)
+					}
+					mono = now
+					first = max(first, wall)
+				}
+				if last, _ := p.line(t); last != first {
+					t.Errorf("frozen: got %d and %d", first, last)
+				}
+				if err := c.Release(); err != nil {
 					t.Fatal(err)
 				}
-			}
-			near("untouched", 0)
-			set(c.Course().Stepped(Mono(), -5*time.Second))
-			near("stepped back", -5000)
-			set(c.Course().Stepped(Mono(), time.Hour))
-			near("stepped forward", 3_595_000)
-			set(c.Course().Slewed(Mono(), Frozen))
-			first, mono := p.line(t)
-			for range 20 {
-				wall, now := p.line(t)
-				if now < mono {
-					t.Errorf("the monotonic clock went back: %d after %d", now, mono)
+				near("released", 0)
+				if !bytes.Equal(readVDSO(t, pid), bytesBefore) {
+					t.Error("not all bytes are as they were")
 				}
-				mono = now
-				first = max(first, wall)
-			}
-			if last, _ := p.line(t); last != first {
-				t.Errorf("frozen: got %d and %d", first, last)
-			}
-			if err := c.Release(); err != nil {
-				t.Fatal(err)
-			}
-			near("released", 0)
-			if !bytes.Equal(readVDSO(t, pid), bytesBefore) {
-				t.Error("not all bytes are as they were")
-			}
+			})
 		})
 	}
 }
