@@ -90,7 +90,8 @@ func (g *Gun) asked(ctx context.Context, c *chute, h *results.Hit, first bool) (
 // connection was refused, or ended before an answer came.
 func dropped(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		strings.Contains(err.Error(), "server closed idle connection") // net/http's word for one that ended before the request was written
 }
 
 // tried is the error of a request that was sent so many times.
@@ -117,6 +118,7 @@ func (g *Gun) ask(ctx context.Context, c *chute, h *results.Hit) (*http.Response
 		return nil, "", err
 	}
 	headed := clk.now()
+	c.streams.Store(res.ProtoMajor == 2)
 	head, err := io.ReadAll(io.LimitReader(res.Body, 512))
 	if err == nil {
 		_, err = io.Copy(io.Discard, res.Body)
