@@ -60,9 +60,15 @@ func (w *witness) fewerKeys(part *sample) *sample {
 		}
 	}
 	w.tries = max(w.tries, witnessTries/2)
-	for _, k := range slices.Backward(keys) {
-		if without := part.only(func(h *sampled) bool { return h.key != k }); w.tries > witnessTries/4 && w.refutes(without) {
-			part = without
+	slices.Reverse(keys) // those with many requests go first
+	for size := (len(keys) + 1) / 2; size > 0; size /= 2 {
+		for from := 0; from < len(keys) && w.tries > witnessTries/4; {
+			group := keys[from:min(from+size, len(keys))]
+			if without := part.only(func(h *sampled) bool { return !slices.Contains(group, h.key) }); w.refutes(without) {
+				part, keys = without, slices.Delete(keys, from, from+len(group))
+			} else {
+				from += size
+			}
 		}
 	}
 	return part
