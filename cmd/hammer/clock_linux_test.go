@@ -146,11 +146,14 @@ func TestOwnClockStepped(t *testing.T) {
 	if err == nil {
 		err = c.Set(c.Course().Stepped(vdso.Mono(), -time.Hour))
 	}
-	if failed := cmd.Wait(); err != nil || failed != nil {
+	failed := cmd.Wait()
+	switch busy := cmd.ProcessState.ExitCode() == exitInconclusive && strings.Contains(out.String(), "too busy"); {
+	case err != nil:
 		t.Fatalf("%v, %v\n%s", err, failed, out.String())
-	}
-	if !strings.HasPrefix(out.String(), "KEPT") {
-		t.Errorf("got %s", out.String())
+	case busy:
+		t.Logf("not kept, on a busy machine: %s", out.String())
+	case !strings.HasPrefix(out.String(), "KEPT"):
+		t.Errorf("got %v, %s", failed, out.String())
 	}
 	stepped := false
 	saved, err := store.Open(folder)

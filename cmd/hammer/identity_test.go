@@ -46,7 +46,7 @@ func TestIdentityIsAsked(t *testing.T) {
 func TestIdentityErrors(t *testing.T) {
 	for flags, want := range map[string]string{
 		"--same header":                          "cannot be the name of a header",
-		"--same body:x":                          "is no part of a request",
+		"--same trailer:x":                       "is no part of a request",
 		"--same path:/a":                         "give several",
 		"--key none --identity":                  "exclude each other",
 		"--key xff{ipv6=2}":                      "give 40 to 128",
