@@ -166,8 +166,7 @@ func (b *bounds) tooLittle() results.Finding {
 		Check: CheckLower, Status: results.Broken, Limit: l.Name, Key: x.f.hit.Key,
 		Got: x.room.left, Allowed: float64(x.f.cost), Unit: "tokens", Seqs: []int64{x.f.seq},
 	}
-	f.FromNS, _ = b.court.clock(x.room.since, x.f.to)
-	f.FromNS, f.ToNS = min(f.FromNS, x.f.hit.Sent), x.f.hit.First
+	f.FromNS, f.ToNS = min(b.court.answeredBy(x.room.since), x.f.hit.Sent), x.f.hit.First
 	f.Text = fmt.Sprintf("refused too much: request %d was refused although at least %s of %s %s were there",
 		x.f.seq, number(x.room.left), number(x.room.of), unit(l))
 	if b.wrong > 1 {

@@ -59,3 +59,36 @@ func TestEvidenceIsOfTheKeyConcerned(t *testing.T) {
 		}
 	}
 }
+
+// A bucket of 10 is used up at once, and what is refused 1.5 s later is refused
+// wrongly: a token comes each second. The proof counts all 10, of which the first is
+// answered a moment after it left, with whatever clock step is granted.
+func TestEvidenceHoldsTheBurstThatUsedTheBucketUp(t *testing.T) {
+	for _, step := range []time.Duration{0, time.Millisecond, 50 * time.Millisecond} {
+		for _, per := range []time.Duration{time.Second, 24 * time.Hour} { // ticks of 1 ns, and of more
+			l := promised(10, 1, per)
+			l.Slack.Quantum = step
+			var hits []results.Hit
+			for i := range int64(11) {
+				sent := i * 1000
+				hits = append(hits, results.Hit{Seq: i + 1, Key: "a", Cost: 1, Sent: sent, First: sent + 500_000, Done: sent + 500_000, Outcome: results.Admitted})
+			}
+			hits[10].Sent = int64(per) * 3 / 2
+			hits[10].First, hits[10].Done, hits[10].Outcome = hits[10].Sent+500_000, hits[10].Sent+500_000, results.Limited
+			j, err := New([]scenarios.Limit{l}, Options{Fresh: true, NoCauses: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			block := results.Block{Hits: hits, Low: results.Never}
+			j.Block(block)
+			v := j.Verdict(&results.Run{})
+			e := NewEvidence(v, []scenarios.Limit{l})
+			e.Block(block)
+			shown := e.Hits()
+			i := slices.IndexFunc(v.Findings, func(f results.Finding) bool { return f.Check == CheckLower })
+			if f := v.Findings[i]; f.Status != results.Broken || len(shown[i]) != 11 || len(f.Seqs) != 11 {
+				t.Errorf("step %v, a token in %v: %v, %d requests shown and %d named, want broken and 11: from %d to %d", step, per, f.Status, len(shown[i]), len(f.Seqs), f.FromNS, f.ToNS)
+			}
+		}
+	}
+}

@@ -57,3 +57,15 @@ func fitness(r *results.Run, seen bool, silent silence) results.Finding {
 	f.Text = fmt.Sprintf("%d of %s sent", r.Sent, plural(r.Planned, "planned request"))
 	return f
 }
+
+// proofEnough is the fitness of a run that was to end with the first proof, and is
+// broken: up to there it was fired as planned, or was not.
+func proofEnough(r *results.Run, silent silence) results.Finding {
+	fired := *r
+	fired.Stopped = ""
+	f := fitness(&fired, false, silent)
+	if f.Status == results.Kept {
+		f.Text = fmt.Sprintf("firing ended early: %s; until then %d of %s that came due sent", r.Stopped, r.Sent, plural(r.Planned, "request"))
+	}
+	return f
+}

@@ -3,6 +3,7 @@ package assertions
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,6 +148,39 @@ func TestSilenceIsNotTakenForUndeclaredAnswers(t *testing.T) {
 		j.Block(results.Block{Hits: hits, Low: results.Never})
 		if f := j.Verdict(&results.Run{Planned: 100, Sent: 100}).Findings[0]; f.Status != results.Inconclusive || !strings.Contains(f.Text, tt.want) {
 			t.Errorf("%s: got %v: %s", tt.name, f.Status, f.Text)
+		}
+	}
+}
+
+// A run that ends with the first proof was fired as it was to be, when it is broken. One
+// that missed a part of what came due was not, and one that proves nothing ended early.
+func TestProofEndsARunThatIsFit(t *testing.T) {
+	hit := func(seq, sent int64) results.Hit {
+		return results.Hit{Seq: seq, Key: "a", Cost: 1, Sent: sent, First: sent + 1, Done: sent + 1, Outcome: results.Admitted}
+	}
+	hits := []results.Hit{hit(1, 0), hit(2, 20)}
+	tests := []struct {
+		name    string
+		burst   int64
+		stopped string
+		missed  int64
+		want    results.Status
+	}{
+		{"proven", 1, results.StoppedByProof, 0, results.Kept},
+		{"proven, and missed", 1, results.StoppedByProof, 3, results.Inconclusive},
+		{"not proven", 2, results.StoppedByProof, 0, results.Inconclusive},
+		{"interrupted", 1, "interrupted", 0, results.Inconclusive},
+	}
+	for _, tt := range tests {
+		j, err := New([]scenarios.Limit{promised(tt.burst, 1, time.Second)}, Options{Fresh: true, NoCauses: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j.Block(results.Block{Hits: hits, Low: results.Never})
+		v := j.Verdict(&results.Run{Planned: 2 + tt.missed, Sent: 2, Missed: tt.missed, Stopped: tt.stopped, Phases: []results.Count{{Name: "volley", Planned: 2 + tt.missed, Sent: 2}}})
+		f := v.Findings[slices.IndexFunc(v.Findings, func(f results.Finding) bool { return f.Check == CheckFitness })]
+		if f.Status != tt.want || (v.Status == results.Broken) != (tt.burst == 1) {
+			t.Errorf("%s: got %v and the run %v: %s", tt.name, v.Status, f.Status, f.Text)
 		}
 	}
 }

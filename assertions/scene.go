@@ -44,3 +44,8 @@ func (s *scene) name(l scenarios.Limit, slot int) string {
 func (s *scene) clock(from, to int64) (fromNS, toNS int64) {
 	return from*s.tick + s.early, to*s.tick - s.late
 }
+
+// answeredBy is the earliest answer, in nanoseconds, of a request whose interval
+// ends at a tick or later: ends are put off by late and rounded up, and the step of
+// the limiter's clock, which is taken from starts, is no part of them.
+func (s *scene) answeredBy(to int64) int64 { return (to-1)*s.tick - s.late + 1 }

@@ -39,6 +39,8 @@ type run struct {
 	seq      atomic.Int64 // the last one given out
 	quit     quitters
 	fast     *fast // nil: the full path is taken
+	ended    sync.Once
+	endedAt  int64 // when firing was ended early
 
 	mu     sync.Mutex
 	counts []results.Count // by phase

@@ -314,7 +314,8 @@ func TestInterruptedRunIsAccountedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		account(t, run, k)
-		if run.Stopped == "" || run.Missed < 900 || run.Planned != 1023 {
+		// Of 10 s came 0.4 s due: what did not is neither planned nor missed.
+		if due := int64(1000 * time.Duration(run.LastedNS) / (10 * time.Second)); run.Stopped == "" || run.Planned < 23 || run.Planned > due+23 || run.Planned > 900 {
 			t.Errorf("got %+v", run)
 		}
 		unknown := 0
@@ -337,7 +338,7 @@ func TestFailingSinkStopsTheRun(t *testing.T) {
 		broken := errors.New("no space left")
 		k := &keep{t: t, fail: broken}
 		run, err := aim(t, s.URL, path).Fire(t.Context(), layOut(t, pace("walk", 100_000, 100)), scenarios.Slack{}, 0, k, &Progress{})
-		if !errors.Is(err, broken) || run.Stopped != broken.Error() || run.Missed == 0 {
+		if !errors.Is(err, broken) || run.Stopped != broken.Error() || run.Planned != run.Sent+run.Missed+run.InFlight || run.Planned > 100_000/10 {
 			t.Errorf("got %v and %+v", err, run)
 		}
 	})

@@ -161,11 +161,26 @@ func sleepTill(ctx context.Context, clk clock, at int64) bool {
 	}
 }
 
-// miss counts a shot that was not sent.
+// miss counts a shot that was not sent. One that had not come due when firing ended is
+// none that was missed: it is not planned any more.
 func (r *run) miss(s scenarios.Shot, why string) {
+	if !r.cameDue(s) {
+		r.planned(s.Phase, -1)
+		return
+	}
 	r.progress.Missed.Add(1)
 	now := r.clk.now()
 	r.rec.mark(results.Mark{At: now, To: now, Kind: results.MarkMiss, Seq: s.Seq, Text: why})
+}
+
+// cameDue reports whether a shot's moment came before firing ended, which is when the
+// first shot was not fired for it.
+func (r *run) cameDue(s scenarios.Shot) bool {
+	if r.ctx.Err() == nil {
+		return true
+	}
+	r.ended.Do(func() { r.endedAt = r.clk.now() })
+	return s.At <= r.endedAt
 }
 
 func (r *run) count(h *results.Hit) {

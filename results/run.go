@@ -1,9 +1,12 @@
 package results
 
+// StoppedByProof is why a run ended that was to end with the first proof.
+const StoppedByProof = "what was sent is proof enough (--fail-fast)"
+
 // Run is what the generator says of itself, beside the verdict on the limiter.
 // Planned = Sent + Missed + InFlight, always.
 type Run struct {
-	Planned      int64    `json:"planned"`          // shots of the plan and follow-ups that came due
+	Planned      int64    `json:"planned"`          // shots of the plan and follow-ups that came due: all, unless firing ended early
 	Sent         int64    `json:"sent"`             // requests that left and came to an end
 	Missed       int64    `json:"missed"`           // shots that were not sent within their tolerance, or not at all
 	InFlight     int64    `json:"in_flight_at_end"` // requests that had left without an end on record
@@ -30,7 +33,7 @@ type Lateness struct {
 // Count is how much of a phase was fired.
 type Count struct {
 	Name    string `json:"name"`
-	Planned int64  `json:"planned"`
+	Planned int64  `json:"planned"` // that came due
 	Sent    int64  `json:"sent"`
 	Lost    int64  `json:"lost"` // of Sent: answered by neither an admission nor a refusal, or not at all
 }

@@ -93,7 +93,7 @@ func (s *session) fire(ctx context.Context) error {
 	run, fireErr := s.gun.FireOn(firing, s.plan, slackOf(s.scenario.Limits), s.tick, t, progress, f.next)
 	f.stop()
 	if t.proven && ctx.Err() == nil {
-		run.Stopped = "what was sent is proof enough (--fail-fast)"
+		run.Stopped = results.StoppedByProof
 	}
 	if err := s.settle(writer, run, fireErr); err != nil {
 		return err

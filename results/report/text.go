@@ -103,7 +103,11 @@ func (p *page) facts(r *Report) {
 		p.hang("  replay   ", r.Replay.Text)
 	}
 	n := r.Run
-	p.hang("  fired    ", fmt.Sprintf("%d of %d planned in %s: %s", n.Sent, n.Planned, seconds(n.LastedNS), outcomes(n)))
+	of := "planned"
+	if n.Stopped != "" {
+		of = "that came due"
+	}
+	p.hang("  fired    ", fmt.Sprintf("%d of %d %s in %s: %s", n.Sent, n.Planned, of, seconds(n.LastedNS), outcomes(n)))
 	p.hang("  load     ", fmt.Sprintf("offered burst %s, planned %s; lateness p50 %s, p99 %s; %d missed, %d in flight at the end; path %s",
 		short(n.OfferedBurst), short(n.PlannedBurst), span(n.Lateness.P50NS), span(n.Lateness.P99NS), n.Missed, n.InFlight, n.Path))
 	for _, res := range r.Resolutions {
