@@ -32,6 +32,7 @@ const (
 	Edges         Kind = "windows, which admit twice their number around an edge"
 	OpenedEdges   Kind = "windows that a request opens"
 	Forgetful     Kind = "a window that forgets too early or too late"
+	Shifting      Kind = "windows that end too early, or lie elsewhere than they did"
 	WrongCost     Kind = "costs that are not counted as they are"
 	Spoofed       Kind = "headers by which anybody chooses whose budget is spent"
 	Invented      Kind = "values that callers make up and that have budgets of their own"
@@ -59,7 +60,7 @@ type Trap struct {
 
 // Traps are all of them, the most telling first.
 func Traps() []Trap {
-	return []Trap{volley(), pressure(), crush(), obey(), rest(), twins(), below(), above(), idle(), edge(), pilot(), halves(), trials(), throng(), long(), vigil(), evicted(), bracket(), cost(),
+	return []Trap{volley(), pressure(), crush(), obey(), rest(), twins(), below(), above(), idle(), edge(), pilot(), halves(), reopen(), trials(), throng(), long(), vigil(), evicted(), bracket(), cost(),
 		spoof(), invented(), spellings(), methods(), bodies(), ladder(), grid(), herd()}
 }
 
