@@ -15,7 +15,8 @@ type Circumstances struct {
 	Budget time.Duration // how long the run may take; 0: as long as the promise needs
 	Wanted int64         // error in the rate that must be seen, in parts per million; 0: DefaultWanted
 	Seed   uint64
-	Same   []scenarios.Vary // what makes no difference to the limit, as was declared
+	Same   []scenarios.Vary  // what makes no difference to the limit, as was declared
+	Beside []scenarios.Limit // smaller ones that hold as well, on the same keys
 }
 
 // DefaultWanted is the error in the rate that a check must be able to see: 1 %.

@@ -121,7 +121,7 @@ func Prices(l scenarios.Limit, c Circumstances) map[string]Price {
 func (d *design) lay(name string, traps []Trap) (s scenarios.Scenario, left []Omission) {
 	s = scenarios.Scenario{Name: name, Limits: []scenarios.Limit{d.limit}, Seed: d.c.Seed, Wanted: d.c.Wanted}
 	at := d.first()
-	for _, t := range traps {
+	for _, t := range slices.Concat(traps, d.besides()) {
 		if !t.Asks(d.limit) {
 			continue
 		}

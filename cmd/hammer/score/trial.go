@@ -116,7 +116,9 @@ func (s Subject) scenario(t Trial, sim *server.Sim, rtt time.Duration) scenarios
 	if t.Identity && s.Key.Kind != scenarios.KeyNone {
 		same = append(same, library.Identity(s.Key)...)
 	}
-	sc, _ := draw(largest(limits), library.Circumstances{Same: same, RTT: rtt, Seed: t.Seed, Budget: 5 * time.Minute})
+	most := largest(limits)
+	beside := slices.DeleteFunc(slices.Clone(limits), func(l scenarios.Limit) bool { return l.Name == most.Name })
+	sc, _ := draw(most, library.Circumstances{Same: same, Beside: beside, RTT: rtt, Seed: t.Seed, Budget: 5 * time.Minute})
 	sc.Limits = limits
 	return sc
 }
