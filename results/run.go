@@ -23,6 +23,9 @@ type Run struct {
 	Phases       []Count  `json:"phases,omitempty"`  // in the plan's order
 }
 
+// RecordedBy begins the Path of a record that another program made.
+const RecordedBy = "recorded by "
+
 // Lateness is how long after its moment a request was sent, in nanoseconds.
 type Lateness struct {
 	P50NS int64 `json:"p50_ns"`

@@ -103,7 +103,7 @@ func (o *judgeFlags) concluded(s *scenarios.Scenario, record *traffic.Record, no
 	all := inBlocks(record.Hits)
 	j.block(results.Block{Marks: record.Marks})
 	all.all(j.block)
-	run := results.Run{Planned: j.hits, Sent: j.hits, Path: "recorded by " + string(record.Format)}
+	run := results.Run{Planned: j.hits, Sent: j.hits, Path: results.RecordedBy + string(record.Format)}
 	r := j.reportOf(j.conclude(&run), run, all)
 	r.Target = s.Target
 	if !record.Start.IsZero() {

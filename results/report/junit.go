@@ -61,6 +61,7 @@ type (
 // what stayed open is an error where the run's exit code is not 0 because of it,
 // and skipped otherwise.
 func JUnit(w io.Writer, r *Report) error {
+	r = r.plain()
 	all := cases(r)
 	n := counted(all)
 	whole := decimal(r.Run.LastedNS)

@@ -26,6 +26,7 @@ const (
 
 // Text writes a report for a person. Its first line is the answer.
 func Text(w io.Writer, r *Report, s Style) error {
+	r = r.plain()
 	if s.Width == 0 {
 		s.Width = 100
 	}
@@ -107,12 +108,20 @@ func (p *page) facts(r *Report) {
 	if n.Stopped != "" {
 		of = "that came due"
 	}
-	p.hang("  fired    ", fmt.Sprintf("%d of %d %s in %s: %s", n.Sent, n.Planned, of, seconds(n.LastedNS), outcomes(n)))
-	p.hang("  load     ", fmt.Sprintf("offered burst %s, planned %s; lateness p50 %s, p99 %s; %d missed, %d in flight at the end; path %s",
-		short(n.OfferedBurst), short(n.PlannedBurst), span(n.Lateness.P50NS), span(n.Lateness.P99NS), n.Missed, n.InFlight, n.Path))
+	if by, ok := strings.CutPrefix(n.Path, results.RecordedBy); ok {
+		p.hang("  record   ", fmt.Sprintf("%d requests in %s, from %s: %s", n.Sent, seconds(n.LastedNS), by, outcomes(n)))
+	} else {
+		p.fired(n, of)
+	}
 	for _, res := range r.Resolutions {
 		p.hang("  sight    ", resolved(res))
 	}
+}
+
+func (p *page) fired(n results.Run, of string) {
+	p.hang("  fired    ", fmt.Sprintf("%d of %d %s in %s: %s", n.Sent, n.Planned, of, seconds(n.LastedNS), outcomes(n)))
+	p.hang("  load     ", fmt.Sprintf("offered burst %s, planned %s; lateness p50 %s, p99 %s; %d missed, %d in flight at the end; path %s",
+		short(n.OfferedBurst), short(n.PlannedBurst), span(n.Lateness.P50NS), span(n.Lateness.P99NS), n.Missed, n.InFlight, n.Path))
 }
 
 func outcomes(n results.Run) string {
