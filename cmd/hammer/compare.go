@@ -126,8 +126,8 @@ func (o *compareFlags) run(c *console, base, candidate string) error {
 }
 
 func compareRuns(a, b *earlier, within, share int64) comparison {
-	base, holesA := count(a)
-	candidate, holesB := count(b)
+	base, holesA := count(a, sentOf(b))
+	candidate, holesB := count(b, sentOf(a))
 	r := comparison{Version: report.SchemaVersion, Base: sideOf(a, base), Candidate: sideOf(b, candidate)}
 	if r.Apart = apart(a, b); r.Apart == "" && len(holesA)+len(holesB) > 0 {
 		r.Apart = append(holesA, holesB...)[0]
@@ -183,7 +183,8 @@ func apart(a, b *earlier) string {
 	case a.scenario.Seed != b.scenario.Seed:
 		return fmt.Sprintf("another seed was planned with: %d and %d", a.scenario.Seed, b.scenario.Seed)
 	case !bytes.Equal(x, y):
-		return "another scenario was fired: " + firstDifference(x, y)
+		return "another scenario was fired: " + firstDifference(x, y) +
+			"; a check is fitted to what it measures, so fire the same again: hammer replay " + quoted(a.folder)
 	}
 	for _, e := range []*earlier{a, b} {
 		if m := e.saved.Manifest; !m.Ended || m.Run.Stopped != "" {

@@ -105,3 +105,13 @@ func TestCountsAreCompared(t *testing.T) {
 		}
 	}
 }
+
+// A shot that one of two runs missed is counted in neither.
+func TestMissedShotsAreNotCompared(t *testing.T) {
+	base, candidate := seqs{1<<1 | 1<<63, 1 << 2}, seqs{1 << 63}
+	for seq, want := range map[int64]bool{1: false, 63: true, 66: false, 64: false, 200: false, -1: false} {
+		if got := base.has(seq) && candidate.has(seq); got != want {
+			t.Errorf("request %d: got %v, want %v", seq, got, want)
+		}
+	}
+}

@@ -27,15 +27,16 @@ type counted struct {
 // answered is when a request was due, and how long its answer took.
 type answered struct{ planned, took int64 }
 
-// count goes through a record, without what was fired after a breach. Requests that
-// were not answered have no latency.
-func count(e *earlier) (c counted, holes []string) {
+// count goes through a record, without what was fired after a breach and what has no
+// place in the other run. Requests that were not answered have no latency.
+func count(e *earlier, other seqs) (c counted, holes []string) {
 	c.cells = map[cell]*outcomes{}
+	phases := e.asked().Phases
 	names := e.saved.Manifest.Phases[:min(e.scenario.Asked(), len(e.saved.Manifest.Phases))]
 	holes = blocks(e.saved.Blocks()).all(func(b results.Block) {
 		for i := range b.Hits {
 			h := &b.Hits[i]
-			if int(h.Phase) >= len(names) {
+			if int(h.Phase) >= len(names) || asPlanned(phases, h.Phase) && !other.has(h.Seq) {
 				continue
 			}
 			at := cell{names[h.Phase], h.Key}
@@ -52,6 +53,34 @@ func count(e *earlier) (c counted, holes []string) {
 		slices.SortFunc(list, func(a, b answered) int { return cmp.Compare(a.planned, b.planned) })
 	}
 	return c, holes
+}
+
+// asPlanned reports whether a phase is fired as the plan has it, whatever is answered.
+func asPlanned(phases []scenarios.Phase, i int32) bool {
+	return int(i) < len(phases) && phases[i].Attack == scenarios.TacticNone && phases[i].Returns() == 0
+}
+
+// seqs are the places in the plan of what a run sent, a bit each.
+type seqs []uint64
+
+func (s seqs) has(seq int64) bool {
+	return seq >= 0 && int(seq/64) < len(s) && s[seq/64]&(1<<(seq%64)) != 0
+}
+
+// sentOf are the places of what a run sent: a shot that one of two runs missed says
+// nothing of their servers.
+func sentOf(e *earlier) (s seqs) {
+	blocks(e.saved.Blocks()).all(func(b results.Block) {
+		for i := range b.Hits {
+			if seq := b.Hits[i].Seq; seq >= 0 {
+				for int(seq/64) >= len(s) {
+					s = append(s, 0)
+				}
+				s[seq/64] |= 1 << (seq % 64)
+			}
+		}
+	})
+	return s
 }
 
 // Difference is a phase and key on which two runs were answered otherwise.

@@ -59,7 +59,7 @@ mean, how far they are widened, and what cannot be judged by it.
 	}
 	f.StringVar(&o.source.format, "format", "", "who wrote FILE: "+strings.Join(formats, ", ")+" (default found out)")
 	f.StringVar(&o.source.layout, "log-format", "", "layout of FILE's lines as in nginx's log_format or Apache's LogFormat, with --format nginx or apache (default combined)")
-	f.DurationVar(&o.source.longest, "longest", time.Second, "how long a request of FILE took at most, where it does not say so")
+	f.DurationVar(&o.source.longest, "longest", time.Minute, "how long a request of FILE took at most, where it does not say so; what is shorter than the truth accuses wrongly")
 	f.BoolVar(&o.source.full, "full", false, "every client of FILE had all of its burst at its first request")
 	return cmd
 }

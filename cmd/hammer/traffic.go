@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ratehammer/ratehammer/assertions"
 	"github.com/ratehammer/ratehammer/probes"
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/results/store"
@@ -73,7 +74,7 @@ func (o *judgeFlags) traffic(name string, format traffic.Format, r io.Reader) (o
 		return out, err
 	}
 	if _, _, err := complete(l, nil); err != nil {
-		return out, err
+		return out, &probes.Hinted{Err: err, Hint: "say what the limiter promises, such as --burst 10 --rate 5/s: a recording makes no promise"}
 	}
 	var notes []string
 	if !o.source.keyed && format != traffic.CSV {
@@ -88,7 +89,10 @@ func (o *judgeFlags) traffic(name string, format traffic.Format, r io.Reader) (o
 		return out, err
 	}
 	s := &scenarios.Scenario{Name: name, Target: name, Limits: []scenarios.Limit{l}, Wanted: wanted}
-	if !record.Answers {
+	switch {
+	case record.Partial: // what is missing may have been admitted
+		s.Checks = []string{"run", "limit", assertions.CheckUpper}
+	case !record.Answers:
 		s.Checks = []string{"run", "limit", "bound", "queue", "key"}
 	}
 	return o.concluded(s, record, append(notes, record.Notes...))
@@ -104,7 +108,11 @@ func (o *judgeFlags) concluded(s *scenarios.Scenario, record *traffic.Record, no
 	j.block(results.Block{Marks: record.Marks})
 	all.all(j.block)
 	run := results.Run{Planned: j.hits, Sent: j.hits, Path: results.RecordedBy + string(record.Format)}
-	r := j.reportOf(j.conclude(&run), run, all)
+	v := j.conclude(&run)
+	for i := range v.Resolutions { // with holes in the record its sight is not looked for
+		v.Resolutions[i].Refuted = v.Resolutions[i].Refuted || brokenCheck(v.Findings, assertions.CheckUpper)
+	}
+	r := j.reportOf(v, run, all)
 	r.Target = s.Target
 	if !record.Start.IsZero() {
 		notes = append(notes, "0 s is "+record.Start.UTC().Format("2006-01-02 15:04:05.999999999 UTC"))

@@ -19,7 +19,8 @@ type Options struct {
 	// configuration has it, where that is not the combined format.
 	Layout string
 	// Longest is how long a request may have taken at most, where the source does
-	// not say how long each took; 0: a second.
+	// not say how long each took; 0: a minute, which is what servers and clients
+	// mostly wait at most.
 	Longest time.Duration
 	// Outcome is what an answer means. The header is nil where the source has none.
 	Outcome func(status int, header http.Header) results.Outcome
@@ -81,7 +82,7 @@ type builder struct {
 
 func newBuilder(f Format, o Options) *builder {
 	if o.Longest == 0 {
-		o.Longest = time.Second
+		o.Longest = time.Minute
 	}
 	return &builder{opts: o, rec: Record{Format: f}, base: math.MaxInt64}
 }

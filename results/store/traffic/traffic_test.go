@@ -123,13 +123,13 @@ func TestReadings(t *testing.T) {
 			want: []span{{1, 0, 1500, results.Admitted}, {2, 1000, 2500, results.Limited}},
 		},
 		{
-			name: "Apache: the second of the start", format: Apache, opts: Options{Format: Apache}, start: "23:59:59",
+			name: "Apache: the second of the start", format: Apache, opts: Options{Format: Apache, Longest: time.Second}, start: "23:59:59",
 			text: "192.0.2.1 - u [28/Feb/2026:23:59:59 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"-\"\n" +
 				"192.0.2.1 - - [01/Mar/2026:00:00:00 +0000] \"-\" 408 - \"-\" \"-\"\n",
 			want: []span{{1, 0, 2000, results.Admitted}, {2, 1000, 3000, results.Other}},
 		},
 		{
-			name: "either server's: both readings", format: WebLog, start: "23:59:58",
+			name: "either server's: both readings", format: WebLog, opts: Options{Longest: time.Second}, start: "23:59:58",
 			text: "192.0.2.1 - - [28/Feb/2026:23:59:59 +0000] \"GET / HTTP/1.1\" 200 5\n",
 			want: []span{{1, 0, 3000, results.Admitted}},
 		},
@@ -197,7 +197,7 @@ func TestSetBack(t *testing.T) {
 	line := func(second string) string {
 		return "192.0.2.1 - - [01/Mar/2026:08:00:" + second + " +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"-\"\n"
 	}
-	rec := read(t, line("30")+line("31")+line("10")+line("12"), Options{Format: Nginx})
+	rec := read(t, line("30")+line("31")+line("10")+line("12"), Options{Format: Nginx, Longest: time.Second})
 	var wall, lost int
 	for _, m := range rec.Marks {
 		switch {

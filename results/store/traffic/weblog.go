@@ -91,7 +91,7 @@ func (w *webLog) notes() {
 		b.note("nginx writes the moment in which a request ended")
 	}
 	if !w.spans {
-		b.note("the log does not say how long requests took: none is taken to have taken longer than %v (--longest)", b.opts.Longest)
+		b.note("the log does not say how long requests took, so that each may have begun %v before: say --longest 2s if none took longer, or log it ($request_time, %%D)", b.opts.Longest)
 	}
 	b.note("the log is taken to hold every request of a client: what another server admitted is not in it")
 }
