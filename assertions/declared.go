@@ -43,8 +43,33 @@ func (s *sweep) anew(at int64) {
 	s.marks = append(s.marks, event{at: at, kind: tears, until: at}, event{at: at, kind: loses, until: math.MinInt64}, event{at: at, kind: regains, until: math.MinInt64})
 }
 
+// displace tells that the wall clock was moved which windows lie on: they lie elsewhere
+// from then on, by nobody knows how much. What is not surely decided before the first
+// move counts in no window, and no window reaches across it.
+func (s *sweep) displace(from int64) {
+	if from >= s.moved {
+		return
+	}
+	s.moved = from
+	s.marks = append(s.marks, event{at: from, kind: tears, until: from}, event{at: from, kind: loses, until: math.MinInt64})
+	for _, f := range s.pending {
+		s.freed(f)
+	}
+	for _, f := range s.open { // heard of already: a refusal stays one, and is behind what was lost
+		if f.to >= from {
+			f.torn = true
+		}
+		if f.to >= from && f.outcome == results.Admitted {
+			f.outcome = results.Unknown
+		}
+	}
+}
+
 // freed takes its meaning from a request that was decided in such a time.
 func (s *sweep) freed(f *flight) {
+	if f.to >= s.moved {
+		f.outcome = results.Unknown
+	}
 	for _, o := range s.free {
 		if f.from <= o.to && f.to >= o.from {
 			f.outcome = results.Unknown

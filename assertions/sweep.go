@@ -54,6 +54,7 @@ type sweep struct {
 	late    int64         // nanoseconds by which it may seem later: our clock steps
 	free    []outage      // in which something else than the promise was declared
 	wall    bool          // a limit may go by the wall clock by its own words
+	moved   int64         // ticks: from here on nothing is counted, since that clock was moved
 	linger  time.Duration // how long a server may still decide after we gave up
 	keys    map[string]int32
 	names   []string
@@ -70,7 +71,7 @@ type sweep struct {
 
 func newSweep(tick time.Duration, early, late, linger time.Duration) *sweep {
 	return &sweep{tick: int64(tick), early: int64(early), late: int64(late), linger: linger,
-		keys: map[string]int32{}, torn: math.MinInt64}
+		keys: map[string]int32{}, torn: math.MinInt64, moved: math.MaxInt64}
 }
 
 // block takes in a block and returns the events that are now settled. They are
@@ -202,7 +203,7 @@ func (s *sweep) mark(m results.Mark) {
 	case m.Tears():
 		s.marks = append(s.marks, event{at: from, kind: tears, until: to})
 	case m.Kind == results.MarkClock && s.wall:
-		s.marks = append(s.marks, event{at: from, kind: loses, until: math.MinInt64}) // its windows lie elsewhere from now on
+		s.displace(from)
 	case m.Kind == results.MarkFault && m.Free != "":
 		s.declare(m, from, to)
 	case m.Kind == results.MarkLost:

@@ -108,6 +108,18 @@ func mixed(rng *rand.Rand, from, to time.Duration) (actions []scenarios.Action, 
 // disturb fires at a server while random things are done to it.
 func disturb(t *testing.T, algorithm, defect string, seed uint64) (o Outcome, plain bool) {
 	t.Helper()
+	o = disturbBy(t, algorithm, defect, seed, library.Disturbances()[:1], func(l *scenarios.Limit) {}, func(drawn, _ []scenarios.Action) (actions []scenarios.Action) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		actions, plain = mixed(rng, drawn[0].At, drawn[len(drawn)-1].At)
+		return actions
+	})
+	return o, plain
+}
+
+// disturbBy fires at a server, of whose promise more may be declared, while things are
+// done to it that are chosen by what was drawn, and planned with each move by itself.
+func disturbBy(t *testing.T, algorithm, defect string, seed uint64, by []library.Disturbance, declare func(*scenarios.Limit), choose func(drawn, planned []scenarios.Action) []scenarios.Action) (o Outcome) {
+	t.Helper()
 	m, err1 := mode.Parse(algorithm)
 	k, err2 := key.Parse("header:X-Api-Key")
 	l := server.Limit{Name: server.DefaultName, Algorithm: m, Key: k}
@@ -124,15 +136,14 @@ func disturb(t *testing.T, algorithm, defect string, seed uint64) (o Outcome, pl
 		t.Fatal(err)
 	}
 	limit := promised(sim, scenarios.Key{Kind: scenarios.KeyHeader, Name: "X-Api-Key"})[0]
-	sc, _ := library.Disturb(limit, library.Circumstances{Seed: seed}, library.Disturbances()[:1])
-	first, last := sc.Actions[0].At, sc.Actions[len(sc.Actions)-1].At
-	rng := rand.New(rand.NewPCG(seed, 11))
-	actions, plain := mixed(rng, first, last)
-	sc.Actions = nil
+	declare(&limit)
+	sc, _ := library.Disturb(limit, library.Circumstances{Seed: seed}, by)
 	plan, err := sc.Plan(scenarios.Supply{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	actions := choose(sc.Actions, plan.Actions)
+	plan.Actions, sc.Actions = nil, nil
 	gun, err := probes.Aim(context.Background(), probes.Target{URL: "http://127.0.0.1:1/", Key: limit.Key, Answers: limit.Answers, Nonce: fmt.Sprint("d", seed)})
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +170,41 @@ func disturb(t *testing.T, algorithm, defect string, seed uint64) (o Outcome, pl
 	if o, err = judge(sc, blocks, results.Run{Planned: hits, Sent: hits, Path: "virtual"}, false); err != nil {
 		t.Fatal(err)
 	}
-	return o, plain
+	return o
+}
+
+// Windows that may lie on the grid of a clock are not judged behind the first move of it,
+// wherever the promise says that they begin, and whatever the clock does then.
+func TestWindowsOfMovedClocks(t *testing.T) {
+	var all []library.Disturbance
+	for _, d := range library.Disturbances() {
+		if d.OfClock && d.Name != "wsl" && d.Name != "skewed-nodes" {
+			all = append(all, d)
+		}
+	}
+	cases := [][]library.Disturbance{all}
+	for _, text := range []string{"step=-10m@1s", "step=1.5s@1s", "step=-700ms@1s"} {
+		d, err := library.ParseDisturbance(text, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, []library.Disturbance{d})
+	}
+	same := func(_, planned []scenarios.Action) []scenarios.Action { return slices.Clone(planned) }
+	for _, algorithm := range []string{"fixed-window{rate=6/3s,align=epoch}", "sliding-counter{rate=6/3s}", "lumps{burst=6,rate=6/3s}"} {
+		for _, align := range []scenarios.Align{"", scenarios.AlignEpoch, scenarios.AlignStart} {
+			for i, by := range cases {
+				o := disturbBy(t, algorithm, "wall-clock", uint64(i), by, func(l *scenarios.Limit) { l.Align = align }, same)
+				if o.Status == results.Broken {
+					t.Errorf("%s, declared to be aligned to %q, moved by %v: accused of %v: %s", algorithm, align, by[0].Name, o.Broken, o.Headline)
+				}
+			}
+		}
+		third := func(l *scenarios.Limit) { l.Rate.Count, l.Burst = l.Rate.Count/3, l.Burst/3 }
+		if o := disturbBy(t, algorithm, "", 1, all, third, same); o.Status != results.Broken {
+			t.Errorf("%s, of which a third was promised: nothing is judged in front of the move: %s", algorithm, o.Headline)
+		}
+	}
 }
 
 // Whatever is done to the clock of a right limiter, it is not accused; a bucket on the
