@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ratehammer/ratehammer/scenarios"
 )
@@ -29,7 +30,12 @@ func (c *commands) do(ctx context.Context, a scenarios.Action) error {
 	return nil
 }
 
-// runCommand runs a program until it ends, or its time is over.
+// drained is how long after its end a program's output may be held open by what it
+// has left behind.
+const drained = time.Second
+
+// runCommand runs a program until it ends, or its time is over: then all that it has
+// started ends with it.
 func runCommand(ctx context.Context, words []string, a scenarios.Action) error {
 	within := cmp.Or(a.Within, scenarios.DefaultWithin)
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("it had not ended after %v", within))
@@ -38,7 +44,12 @@ func runCommand(ctx context.Context, words []string, a scenarios.Action) error {
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	ofItsOwn(cmd)
+	cmd.Cancel = func() error { return endAll(cmd) }
+	cmd.WaitDelay = drained
 	err := cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
+		err = nil // it has ended well, and left something running, as who starts a service does
+	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}

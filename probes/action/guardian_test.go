@@ -212,6 +212,42 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// A command that is given up takes with it what it has started; one that ends well may
+// leave something running.
+func TestCommandsEndWithTheirChildren(t *testing.T) {
+	g := guardian(t, Tools{Commands: true})
+	file := filepath.Join(t.TempDir(), "pid")
+	slow := scenarios.Action{Act: scenarios.Command, Run: []string{lab.Need(t, "sh", "dash"), "-c", "sleep 77 & echo $! >" + file + "; wait; true"}, Within: time.Second}
+	begun := time.Now()
+	if err := g.Do(t.Context(), slow); err == nil || !strings.Contains(err.Error(), "had not ended after 1s") {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(begun); took > 30*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	var child int
+	if text, err := os.ReadFile(file); err != nil {
+		t.Fatal(err)
+	} else if _, err := fmt.Sscan(string(text), &child); err != nil {
+		t.Fatal(err)
+	}
+	for until := time.Now().Add(10 * time.Second); runs(child); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("process %d, which the command started, still runs", child)
+		}
+	}
+	left := scenarios.Action{Act: scenarios.Command, Run: []string{"sh", "-c", "sleep 5 & exit 0"}, Within: time.Minute}
+	if err := g.Do(t.Context(), left); err != nil {
+		t.Errorf("a command that leaves something running: got %v", err)
+	}
+}
+
+// runs reports whether a process is there and has not ended.
+func runs(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
+}
+
 // What is missing is said.
 func TestMissingTools(t *testing.T) {
 	g := guardian(t, Tools{})

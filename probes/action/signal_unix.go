@@ -30,3 +30,13 @@ func signal(pid int, act scenarios.Act) error {
 
 // ofItsOwn keeps a keyboard's interrupt from a program.
 func ofItsOwn(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
+// endAll ends a program that is of its own, and all that it has started and kept in its
+// group.
+func endAll(cmd *exec.Cmd) error {
+	err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	if errors.Is(err, syscall.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
+}
