@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strconv"
 
 	"github.com/ratehammer/ratehammer/probes/action/vdso"
 	"github.com/ratehammer/ratehammer/scenarios"
@@ -58,6 +60,48 @@ func (p *processClocks) undo() (what []string, err error) {
 		}
 		err = errors.Join(err, e)
 	}
+	n, e := p.undoCopies()
+	if n > 0 {
+		what = append(what, fmt.Sprintf("forked meanwhile, and right again: the clocks of %d more", n))
+	}
 	p.taken = nil
-	return what, err
+	return what, errors.Join(err, e)
+}
+
+// undoCopies looks for processes that were forked while the clock of their parent was
+// moved, and have it from there. Their parent may be gone, so that all processes are
+// looked at, until none is found that could have forked another.
+func (p *processClocks) undoCopies() (n int, err error) {
+	for range 100 {
+		pids, err := processes()
+		if err != nil || len(p.taken) == 0 {
+			return n, nil // there is no /proc, and so no clock was taken
+		}
+		found := 0
+		var errs []error
+		for _, pid := range pids {
+			for _, c := range p.taken {
+				restored, err := c.RestoreCopy(pid)
+				if restored {
+					found++
+				}
+				errs = append(errs, err)
+			}
+		}
+		if n += found; found == 0 {
+			return n, errors.Join(errs...)
+		}
+	}
+	return n, errors.New("processes with a moved clock are forked faster than they can be put right")
+}
+
+// processes are the numbers of all that are there.
+func processes() (pids []int, err error) {
+	entries, err := os.ReadDir("/proc")
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, err
 }

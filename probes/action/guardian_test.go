@@ -2,6 +2,7 @@ package action
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -107,6 +108,79 @@ func TestClockOfProcess(t *testing.T) {
 		t.Errorf("got %q, %v", what, err)
 	}
 	near(t, "undone", off(t, url), 0)
+}
+
+// forking forks a child that forks another and ends, at each line that it hears, and
+// prints the number of the one that is left. That one prints its clock at each signal.
+const forking = `import os, sys, time
+print('ready', flush=True)
+for line in sys.stdin:
+    r, w = os.pipe()
+    if os.fork() == 0:
+        left = os.fork()
+        if left:
+            os.write(w, str(left).encode())
+            os._exit(0)
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            with open(line.strip() + '.new', 'w') as f:
+                f.write(str(int(time.time() * 1000)))
+            os.rename(line.strip() + '.new', line.strip())
+            time.sleep(0.05)
+        os._exit(0)
+    os.wait()
+    print(os.read(r, 20).decode(), flush=True)
+`
+
+// A process that was forked while the clock of its parent was moved is put right too,
+// although whoever forked it has ended.
+func TestForkedClocksAreTakenBack(t *testing.T) {
+	root(t)
+	cmd := exec.Command(lab.Need(t, "python3", "python3"), "-c", forking)
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	var ready string // python3 may be a script that becomes python
+	if _, err := fmt.Fscan(out, &ready); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "clock")
+	fork := func() (pid int) {
+		t.Helper()
+		fmt.Fprintln(in, file)
+		if _, err := fmt.Fscan(out, &pid); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if p, err := os.FindProcess(pid); err == nil {
+				p.Kill()
+			}
+		})
+		return pid
+	}
+	shows := func(what string, want time.Duration) {
+		t.Helper()
+		var ms int64
+		for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+			text, _ := os.ReadFile(file)
+			if _, err := fmt.Sscan(string(text), &ms); err == nil && (time.Until(time.UnixMilli(ms))-want).Abs() < 3*time.Second {
+				return
+			}
+		}
+		t.Errorf("%s: the clock is off by %v, want %v", what, time.Until(time.UnixMilli(ms)), want)
+	}
+	g := guardian(t, Tools{PIDs: []int{cmd.Process.Pid}})
+	g.must(t, stepBack)
+	fork()
+	shows("forked", -time.Minute)
+	what, err := g.Undo()
+	if err != nil || !strings.Contains(strings.Join(what, "; "), "the clocks of 1 more") {
+		t.Errorf("got %q, %v", what, err)
+	}
+	shows("undone", 0)
 }
 
 // What was done is taken back when whoever ordered it is gone.

@@ -27,6 +27,7 @@ type Clock struct {
 	at       uint64 // of the routine
 	chosen   uint32
 	course   Course
+	courses  map[string]bool // all that were set, as they stand in the process
 }
 
 // Take makes a process show a wall clock of ours, which goes on as the system's
@@ -54,7 +55,7 @@ func take(pid int, tell func(Original) error) (*Clock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this takes the right to trace it: run hammer as root, or with CAP_SYS_PTRACE: %w", err)
 	}
-	c := &Clock{original: Original{PID: pid, Started: started}, mem: mem, course: Course{At: Mono(), Wall: time.Now().UnixNano()}}
+	c := &Clock{original: Original{PID: pid, Started: started}, mem: mem, courses: map[string]bool{}, course: Course{At: Mono(), Wall: time.Now().UnixNano()}}
 	if err := c.patch(pid, tell); err != nil {
 		mem.Close()
 		return nil, err
@@ -120,6 +121,7 @@ func (c *Clock) Set(to Course) error {
 	for _, x := range []int64{to.At, to.Wall, to.PPM} {
 		cell = binary.LittleEndian.AppendUint64(cell, uint64(x))
 	}
+	c.courses[string(cell)] = true
 	number := binary.LittleEndian.AppendUint32(nil, next)
 	if err := errors.Join(c.write(uint64(next*cellSize), cell), c.write(chosenAt, number[:1])); err != nil {
 		return fmt.Errorf("the clock of process %d cannot be set: %w", c.PID(), err)
@@ -168,6 +170,45 @@ func Restore(o Original) error {
 		return fmt.Errorf("writing back the vDSO of process %d: %w", o.PID, err)
 	}
 	return nil
+}
+
+// RestoreCopy writes back what a process has of this one, which it was forked from, or an
+// ancestor of it was, while the clock was moved; it says whether there was anything. The
+// vDSO is where it is here, unless the process runs another program by now: then there is
+// nothing. A process that may not be looked at is taken for somebody else's.
+func (c *Clock) RestoreCopy(pid int) (restored bool, err error) {
+	of := c.original
+	started, err := startOf(pid)
+	if err != nil || pid == of.PID && started == of.Started {
+		return false, nil // it has ended, or is no copy
+	}
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		return false, nil
+	}
+	defer mem.Close()
+	if !c.copied(mem) {
+		return false, nil
+	}
+	of.PID, of.Started = pid, started
+	if err := Restore(of); err != nil {
+		return false, err
+	}
+	if now, err := startOf(pid); err == nil && now == started && c.copied(mem) {
+		return false, fmt.Errorf("process %d still has a moved clock", pid)
+	}
+	return true, nil
+}
+
+// copied reports whether our routine is where it was put, with a course that we have set
+// to the nanosecond: another run of hammer on a process of the same family has others.
+func (c *Clock) copied(mem *os.File) bool {
+	there := make([]byte, len(routine))
+	if _, err := mem.ReadAt(there, int64(c.at)); err != nil || !bytes.Equal(there[entriesAt:], routine[entriesAt:]) {
+		return false
+	}
+	chosen := int(there[chosenAt]) % cells
+	return c.courses[string(there[chosen*cellSize:][:cellSize])]
 }
 
 func mapped(mem *os.File, at uint64) bool {

@@ -12,6 +12,9 @@ type Clock struct{}
 // Take is an error elsewhere than on Linux.
 func Take(int, func(Original) error) (*Clock, error) { return nil, errElsewhere }
 
+// RestoreCopy finds nothing.
+func (*Clock) RestoreCopy(int) (bool, error) { return false, nil }
+
 // PID is 0.
 func (*Clock) PID() int { return 0 }
 
