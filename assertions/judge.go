@@ -272,7 +272,7 @@ func (j *Judge) demand(f *results.Finding, v results.Verdict) {
 		case f.Check == CheckUpper && !reaches(r.RateHigh, promised, j.opts.Wanted),
 			f.Check == CheckLower && !reaches(r.RateLow, promised, j.opts.Wanted):
 			f.Status = results.Inconclusive
-			f.Text = fmt.Sprintf("not seen sharply enough: only %s would have been caught, and %s %% was asked for; as far as was seen, %s", seen(r, promised), digits3(r.WantedPct), f.Text)
+			f.Text = fmt.Sprintf("not seen sharply enough: %s, and %s %% was asked for; as far as was seen, %s", seen(r, promised), digits3(r.WantedPct), f.Text)
 		}
 	}
 }
