@@ -208,6 +208,12 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	for i, a := range j.assertions {
 		v.Findings = append(v.Findings, j.tell(i, a)...)
 	}
+	cut := false // before the record could tell one limiter from another
+	if run.Stopped == results.StoppedByProof {
+		for i := range v.Findings {
+			cut = early(&v.Findings[i], j.limits) || cut
+		}
+	}
 	if f, ok := j.acted.tell(j.limits); ok {
 		v.Findings = append(v.Findings, f)
 	}
@@ -234,7 +240,7 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	if v.Status == results.Broken {
 		if c, ok := j.chosen(v.Findings); ok {
 			v.Causes = []results.Cause{c}
-		} else {
+		} else if !cut {
 			v.Causes = j.causes(v.Findings)
 		}
 	}
