@@ -204,7 +204,7 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 		v.Resolutions = append(v.Resolutions, r)
 		seen = seen && asked.sees(l, r, j.opts.Wanted)
 	}
-	v.Findings = append(v.Findings, fitness(run, seen, j.tally.silent))
+	v.Findings = append(v.Findings, fitness(run, seen, j.tally))
 	for i, a := range j.assertions {
 		v.Findings = append(v.Findings, j.tell(i, a)...)
 	}
@@ -235,7 +235,7 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	})
 	v.Status = results.Merge(v.Findings, j.opts.Strict)
 	if v.Status == results.Broken && run.Stopped == results.StoppedByProof { // of what breaks nothing, no end is early enough
-		v.Findings[slices.IndexFunc(v.Findings, func(f results.Finding) bool { return f.Check == CheckFitness })] = proofEnough(run, j.tally.silent)
+		v.Findings[slices.IndexFunc(v.Findings, func(f results.Finding) bool { return f.Check == CheckFitness })] = proofEnough(run, j.tally)
 	}
 	if v.Status == results.Broken {
 		if c, ok := j.chosen(v.Findings); ok {
