@@ -17,7 +17,7 @@ const CheckFitness = "run.fitness"
 //
 // With seen, errors of the size that was asked for are refuted on both sides and
 // in the burst: then what could not be sent is not missing.
-func fitness(r *results.Run, seen bool, silent silence) results.Finding {
+func fitness(r *results.Run, seen bool, t *tally) results.Finding {
 	f := results.Finding{Check: CheckFitness, Status: results.Kept}
 	bad := func(format string, args ...any) results.Finding {
 		f.Status, f.Text = results.Inconclusive, fmt.Sprintf(format, args...)
@@ -29,19 +29,19 @@ func fitness(r *results.Run, seen bool, silent silence) results.Finding {
 		return bad("no request was sent")
 	case r.Stopped != "":
 		return bad("firing ended early: %s", r.Stopped)
-	case r.Unknown+r.Other > answered && 2*silent.n > r.Unknown+r.Other:
+	case r.Unknown+r.Other > answered && 2*t.silent.n > r.Unknown+r.Other:
 		return bad("%d of %s were not answered within %s: the service is not well, or it holds requests back for longer; give them more time with --timeout",
-			silent.n, plural(r.Sent, "request"), duration(silent.wait))
+			t.silent.n, plural(r.Sent, "request"), duration(t.silent.wait))
 	case r.Unknown+r.Other > answered:
-		return bad("%d of %s were answered by neither an admission nor a refusal: the service is not well, or its answers need declaring", r.Unknown+r.Other, plural(r.Sent, "request"))
+		return bad("%d of %s were answered by neither an admission nor a refusal: the service is not well, or its answers need declaring%s", r.Unknown+r.Other, plural(r.Sent, "request"), t.losses.all.most())
 	}
 	var missed []string
-	for _, p := range r.Phases {
+	for i, p := range r.Phases {
 		if scenarios.IsFollowUp(p.Name) {
 			continue // it was fired behind the verdict
 		}
 		if p.Lost > 2 && p.Lost*5 > p.Sent {
-			return bad("of phase %s %d of %s were answered by neither an admission nor a refusal, or not at all: what it asks is not answered", p.Name, p.Lost, plural(p.Sent, "request"))
+			return bad("of phase %s %d of %s were answered by neither an admission nor a refusal, or not at all: what it asks is not answered%s", p.Name, p.Lost, plural(p.Sent, "request"), t.losses.of(i))
 		}
 		if missing := p.Planned - p.Sent; missing > 1 && missing*10 > p.Planned {
 			if !seen {
@@ -60,10 +60,10 @@ func fitness(r *results.Run, seen bool, silent silence) results.Finding {
 
 // proofEnough is the fitness of a run that was to end with the first proof, and is
 // broken: up to there it was fired as planned, or was not.
-func proofEnough(r *results.Run, silent silence) results.Finding {
+func proofEnough(r *results.Run, t *tally) results.Finding {
 	fired := *r
 	fired.Stopped = ""
-	f := fitness(&fired, false, silent)
+	f := fitness(&fired, false, t)
 	if f.Status == results.Kept {
 		f.Text = fmt.Sprintf("firing ended early: %s; until then %d of %s that came due sent", r.Stopped, r.Sent, plural(r.Planned, "request"))
 	}

@@ -204,9 +204,15 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 		v.Resolutions = append(v.Resolutions, r)
 		seen = seen && asked.sees(l, r, j.opts.Wanted)
 	}
-	v.Findings = append(v.Findings, fitness(run, seen, j.tally.silent))
+	v.Findings = append(v.Findings, fitness(run, seen, j.tally))
 	for i, a := range j.assertions {
 		v.Findings = append(v.Findings, j.tell(i, a)...)
+	}
+	cut := false // before the record could tell one limiter from another
+	if run.Stopped == results.StoppedByProof {
+		for i := range v.Findings {
+			cut = early(&v.Findings[i], j.limits) || cut
+		}
 	}
 	if f, ok := j.acted.tell(j.limits); ok {
 		v.Findings = append(v.Findings, f)
@@ -229,12 +235,12 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	})
 	v.Status = results.Merge(v.Findings, j.opts.Strict)
 	if v.Status == results.Broken && run.Stopped == results.StoppedByProof { // of what breaks nothing, no end is early enough
-		v.Findings[slices.IndexFunc(v.Findings, func(f results.Finding) bool { return f.Check == CheckFitness })] = proofEnough(run, j.tally.silent)
+		v.Findings[slices.IndexFunc(v.Findings, func(f results.Finding) bool { return f.Check == CheckFitness })] = proofEnough(run, j.tally)
 	}
 	if v.Status == results.Broken {
 		if c, ok := j.chosen(v.Findings); ok {
 			v.Causes = []results.Cause{c}
-		} else {
+		} else if !cut {
 			v.Causes = j.causes(v.Findings)
 		}
 	}
@@ -272,7 +278,7 @@ func (j *Judge) demand(f *results.Finding, v results.Verdict) {
 		case f.Check == CheckUpper && !reaches(r.RateHigh, promised, j.opts.Wanted),
 			f.Check == CheckLower && !reaches(r.RateLow, promised, j.opts.Wanted):
 			f.Status = results.Inconclusive
-			f.Text = fmt.Sprintf("not seen sharply enough: only %s would have been caught, and %s %% was asked for; as far as was seen, %s", seen(r, promised), digits3(r.WantedPct), f.Text)
+			f.Text = fmt.Sprintf("not seen sharply enough: %s, and %s %% was asked for; as far as was seen, %s", seen(r, promised), digits3(r.WantedPct), f.Text)
 		}
 	}
 }

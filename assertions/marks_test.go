@@ -101,18 +101,18 @@ func TestCutRecordIsNotBlamedOnTheServer(t *testing.T) {
 func TestLostPhaseIsInconclusive(t *testing.T) {
 	run := results.Run{Planned: 100, Sent: 100, Admitted: 80, Limited: 10, Unknown: 10,
 		Phases: []results.Count{{Name: "volley", Planned: 60, Sent: 60}, {Name: "idle", Planned: 40, Sent: 40, Lost: 10}}}
-	if f := fitness(&run, true, silence{}); f.Status != results.Inconclusive || !strings.Contains(f.Text, "of phase idle 10 of 40") {
+	if f := fitness(&run, true, &tally{}); f.Status != results.Inconclusive || !strings.Contains(f.Text, "of phase idle 10 of 40") {
 		t.Errorf("got %v: %s", f.Status, f.Text)
 	}
 	run.Phases[1].Lost = 8
-	if f := fitness(&run, true, silence{}); f.Status != results.Kept {
+	if f := fitness(&run, true, &tally{}); f.Status != results.Kept {
 		t.Errorf("a fifth: got %v: %s", f.Status, f.Text)
 	}
 	run.Phases[0].Sent = 50
-	if f := fitness(&run, true, silence{}); f.Status != results.Kept || !strings.Contains(f.Text, "of volley less than planned") {
+	if f := fitness(&run, true, &tally{}); f.Status != results.Kept || !strings.Contains(f.Text, "of volley less than planned") {
 		t.Errorf("missed shots that nothing hangs on: got %v: %s", f.Status, f.Text)
 	}
-	if f := fitness(&run, false, silence{}); f.Status != results.Inconclusive {
+	if f := fitness(&run, false, &tally{}); f.Status != results.Inconclusive {
 		t.Errorf("missed shots: got %v: %s", f.Status, f.Text)
 	}
 }

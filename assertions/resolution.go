@@ -204,11 +204,15 @@ func (a sides) sees(l scenarios.Limit, r results.Resolution, wanted int64) bool 
 
 // seen says what a resolution could tell apart, for people.
 func seen(r results.Resolution, promised float64) string {
-	side := func(b *float64) string {
-		if b == nil {
-			return "any amount"
-		}
-		return digits3(math.Abs(*b-promised)/promised*100) + " %"
+	pct := func(b *float64) string { return digits3(math.Abs(*b-promised)/promised*100) + " %" }
+	switch low, high := r.RateLow, r.RateHigh; {
+	case low == nil && high == nil:
+		return "no error in the rate would have been caught"
+	case high == nil:
+		return fmt.Sprintf("a rate too slow by %s would have been caught, one too fast by no amount", pct(low))
+	case low == nil:
+		return fmt.Sprintf("a rate too fast by %s would have been caught, one too slow by no amount", pct(high))
+	default:
+		return fmt.Sprintf("only a rate too slow by %s, too fast by %s would have been caught", pct(low), pct(high))
 	}
-	return fmt.Sprintf("a rate too slow by %s, too fast by %s", side(r.RateLow), side(r.RateHigh))
 }

@@ -17,6 +17,7 @@ type tally struct {
 	acted    *acted
 	outcomes [4]int64
 	lost     []int64 // by phase: neither admitted nor refused
+	losses   losses  // why they were
 	silent   silence // requests without any answer
 	offered  []queue // by slot
 	planned  []queue
@@ -53,6 +54,7 @@ func (t *tally) hear(events []event) {
 // count counts a request by its outcome.
 func (t *tally) count(h *results.Hit) {
 	t.outcomes[h.Outcome&3]++
+	t.losses.count(h)
 	t.lose(h)
 	if h.Answered() {
 		t.last = max(t.last, h.First)
@@ -81,6 +83,7 @@ func (t *tally) lose(h *results.Hit) {
 		t.lost = append(t.lost, 0)
 	}
 	t.lost[h.Phase]++
+	t.losses.inPhase(h)
 }
 
 func (q *queue) add(p tempo, at, cost int64) {

@@ -107,6 +107,19 @@ func atMostOne(what string) cobra.PositionalArgs {
 	}
 }
 
+// exactlyOne is the rule of commands that work on one thing; give asks for it.
+func exactlyOne(give string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch len(args) {
+		case 0:
+			return &probes.Hinted{Err: errors.New("nothing is given to work on"), Hint: give}
+		case 1:
+			return nil
+		}
+		return &probes.Hinted{Err: fmt.Errorf("%d arguments where one is expected: %q", len(args), args), Hint: give}
+	}
+}
+
 func (o *check) run(ctx context.Context, c *console, args []string) error {
 	limit, wanted, err1 := o.promise.template()
 	request, err2 := o.aiming.request()

@@ -43,7 +43,7 @@ hammer judge reads csv, jsonl and parquet again.
 
 ` + exitCodes,
 		Example: "  hammer export hammer-runs/20260102-150405-1a2b3c4d --format csv > run.csv\n  hammer export hammer-run --format parquet --output run.parquet",
-		Args:    cobra.ExactArgs(1),
+		Args:    exactlyOne("give the folder of a run; hammer runs lists them"),
 		RunE:    func(_ *cobra.Command, args []string) error { return o.run(c, args[0]) },
 	}
 	f := cmd.Flags()

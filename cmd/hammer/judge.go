@@ -43,7 +43,7 @@ mean, how far they are widened, and what cannot be judged by it.
 
 ` + exitCodes,
 		Example: "  hammer judge hammer-runs/20260102-150405-1a2b3c4d\n  hammer judge hammer-runs/20260102-150405-1a2b3c4d --burst 7 --rate 2/s\n  hammer judge access.log --format nginx --contract fixed-window --rate 100/m",
-		Args:    cobra.ExactArgs(1),
+		Args:    exactlyOne("give the folder of a run, or a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.source.keyed = cmd.Flags().Changed("key")
 			return o.run(c, args[0])

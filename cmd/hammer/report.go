@@ -38,7 +38,7 @@ unless the run has no verdict yet; hammer judge judges again.
 Ends with 0 when the report was written, whatever the verdict, and with 3 when it
 could not be.`,
 		Example: "  hammer report hammer-runs/20260102-150405-1a2b3c4d --format html -o report.html\n  hammer report hammer-runs/20260102-150405-1a2b3c4d --format junit -o hammer.xml",
-		Args:    cobra.ExactArgs(1),
+		Args:    exactlyOne("give the folder of a run; hammer runs lists them"),
 		RunE:    func(_ *cobra.Command, args []string) error { return o.run(c, args[0]) },
 	}
 	f := cmd.Flags()

@@ -21,7 +21,8 @@ type saved struct {
 	Folder   string    `json:"folder"`
 	Started  time.Time `json:"started"`
 	Verdict  string    `json:"verdict"`           // kept, broken, inconclusive, or none: the run came to no end
-	Running  bool      `json:"running,omitempty"` // it may still be written to
+	Running  bool      `json:"running,omitempty"` // it is written to
+	Stopped  bool      `json:"stopped,omitempty"` // it has not ended, and nothing was written to it for a while
 	Headline string    `json:"headline,omitempty"`
 	Promise  []string  `json:"promise"`
 	Target   string    `json:"target"`
@@ -34,8 +35,12 @@ type saved struct {
 // noVerdict is the verdict of a run that has none.
 const noVerdict = "none"
 
-// quiet is how long nothing is written to a run that has not ended before it counts
-// as killed: a run that is being fired closes a part every second while anything
+// lively is how long nothing is written to a run that has not ended before it is said
+// to be stopped.
+const lively = 10 * time.Second
+
+// quiet is how long nothing is written to a run that has not ended before it may
+// be removed: a run that is being fired closes a part every second while anything
 // happens, and its longest silences are waits for buckets to fill.
 const quiet = time.Hour
 
@@ -82,7 +87,15 @@ func readSaved(folder string) (s saved, ok bool) {
 	if err != nil {
 		return s, false
 	}
-	s.Running = !m.Ended && m.StoppedWhy == "" && time.Since(s.touched) < quiet
+	if !m.Ended && m.StoppedWhy == "" {
+		s.Running = time.Since(s.touched) < lively
+		s.Stopped = !s.Running
+	}
+	if !m.Ended { // its manifest does not count them yet
+		if r, err := store.Open(folder); err == nil {
+			s.Requests = r.Hits()
+		}
+	}
 	if sc, err := scenarios.Parse(folder, []byte(m.Scenario), assertions.IDs()); err == nil {
 		for _, l := range sc.Limits {
 			s.Promise = append(s.Promise, l.String())
@@ -104,6 +117,8 @@ func (s *saved) text() string {
 	switch {
 	case s.Running:
 		word = "RUNNING"
+	case s.Stopped:
+		word = "STOPPED"
 	case s.Verdict == noVerdict:
 		word = "NO VERDICT"
 	}
@@ -114,6 +129,9 @@ func (s *saved) text() string {
 	head := s.Headline
 	if head == "" {
 		head = "it was not judged: hammer judge " + quoted(s.Folder)
+	}
+	if s.Stopped {
+		head = "it was killed, or waits: nothing is written to it; to judge what there is: hammer judge " + quoted(s.Folder)
 	}
 	if s.Running {
 		head = "it has not ended yet"
@@ -140,6 +158,11 @@ func (f filter) takes(s saved, now time.Time) bool {
 	return true
 }
 
+// used reports whether a run may still be written to.
+func (s *saved) used(now time.Time) bool {
+	return s.Running || s.Stopped && now.Sub(s.touched) < quiet
+}
+
 // pruning is which runs go.
 type pruning struct {
 	age    time.Duration // older ones go; 0: none for that
@@ -155,7 +178,7 @@ func (p pruning) divide(runs []saved, now time.Time) (stay, gone []saved) {
 	for _, r := range runs {
 		full = full || p.size >= 0 && size+r.Bytes > p.size
 		goes := p.age > 0 && now.Sub(r.Started) > p.age || p.number >= 0 && len(stay) >= p.number || full
-		if goes && !r.Running {
+		if goes && !r.used(now) {
 			gone = append(gone, r)
 			continue
 		}
