@@ -210,7 +210,7 @@ func TestWindowsOfMovedClocks(t *testing.T) {
 // Whatever is done to the clock of a right limiter, it is not accused; a bucket on the
 // wall clock is caught wherever the clock was set back for long enough to be seen.
 func TestMixedSchedules(t *testing.T) {
-	seeds, each := 8, 2
+	seeds, each := 20, 2
 	if n, err := strconv.Atoi(os.Getenv("HAMMER_SEEDS")); err == nil {
 		seeds, each = n, 8
 	}
