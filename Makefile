@@ -47,8 +47,10 @@ lint:
 # memory runs out; the server that it asks is tested under it.
 UNRACED = ./assertions ./cmd/hammer/score
 check: lint
-	@$(MAKE) --no-print-directory test TESTFLAGS="-race -timeout 40m" PACKAGES="$$($(GO) list ./... | grep -v -e /assertions$$ -e /cmd/hammer/score$$ | tr '\n' ' ')"
-	@$(MAKE) --no-print-directory test TESTFLAGS="-timeout 40m" PACKAGES="$(UNRACED)"
+	@$(MAKE) --no-print-directory tools
+	@$(MAKE) --no-print-directory test TESTFLAGS="-timeout 40m" PACKAGES="$(UNRACED)" & unraced=$$!; \
+	$(MAKE) --no-print-directory test TESTFLAGS="-race -timeout 40m" PACKAGES="$$($(GO) list ./... | grep -v -e /assertions$$ -e /cmd/hammer/score$$ | tr '\n' ' ')"; raced=$$?; \
+	wait $$unraced && exit $$raced
 
 # The clean reference server is checked 50 times while all cores are kept busy:
 # how many runs were kept, inconclusive and (never) broken.
