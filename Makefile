@@ -24,6 +24,7 @@ tools:
 	  command -v node >/dev/null || missing="$$missing nodejs"; \
 	  command -v redis-server >/dev/null || missing="$$missing redis-server"; \
 	  [ -n "$$(ls /usr/lib/*/faketime/libfaketimeMT.so.1 2>/dev/null)" ] || missing="$$missing faketime"; \
+	  command -v python3 >/dev/null || missing="$$missing python3-minimal"; \
 	  command -v curl >/dev/null || missing="$$missing curl"; \
 	  command -v chromium-headless-shell >/dev/null || missing="$$missing chromium-headless-shell"; \
 	  command -v xmllint >/dev/null || missing="$$missing libxml2-utils"; \

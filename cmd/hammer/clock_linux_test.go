@@ -35,10 +35,7 @@ func limiterOf(t *testing.T, language, clock string) (pid, port int) {
 	case "go":
 		cmd = lab.Start(t, port, append(env, limiterClock+"="+clock), os.Args[0])
 	case "python":
-		program, err := exec.LookPath("/usr/bin/python3")
-		if err != nil {
-			t.Skip(err)
-		}
+		program := lab.Need(t, "python3", "python3-minimal")
 		cmd = lab.Start(t, port, env, program, "testdata/bucket.py")
 	default:
 		cmd = lab.Start(t, port, env, lab.Need(t, "node", "nodejs"), "testdata/bucket.mjs")
