@@ -16,15 +16,8 @@ func (s *Scenario) FollowedBy(phases []Phase, at time.Duration) *Scenario {
 	all := *s
 	all.Phases = append(all.Phases[:len(all.Phases):len(all.Phases)], phases...)
 	for i := len(s.Phases); i < len(all.Phases); i++ {
-		p := &all.Phases[i]
-		p.Name = followUp + p.Name
-		if p.Keys.Of != "" {
-			p.Keys.Of = followUp + p.Keys.Of
-		}
-		if p.Vary.Other != "" {
-			p.Vary.Other = followUp + p.Vary.Other
-		}
-		if p.At != nil {
+		all.Phases[i] = all.Phases[i].Prefixed(followUp)
+		if p := &all.Phases[i]; p.At != nil {
 			moment := at + *p.At
 			p.At = &moment
 		}

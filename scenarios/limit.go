@@ -187,3 +187,15 @@ func (l Limit) String() string {
 	}
 	return strings.TrimSuffix(text, ",") + " per " + l.Key.String()
 }
+
+// Promises are limits in words, each behind its name where there are several.
+func Promises(limits []Limit) (all []string) {
+	for _, l := range limits {
+		text := l.String()
+		if len(limits) > 1 && l.Name != "" {
+			text = l.Name + ": " + text
+		}
+		all = append(all, text)
+	}
+	return all
+}

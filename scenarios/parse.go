@@ -235,6 +235,7 @@ func readPhase(v document.Value) Phase {
 		"connections": func(v document.Value) { p.Apart = read(v, parseApart) },
 		"release":     func(v document.Value) { p.Held = read(v, parseHeld) },
 		"attack":      func(v document.Value) { p.Attack = read(v, parseTactic) },
+		"against":     func(v document.Value) { p.Against = v.Text() },
 		"rounds":      func(v document.Value) { p.Rounds = int(v.Int(1, mostRounds)) },
 	})
 	if v.Problems() > before {

@@ -263,7 +263,7 @@ func (p *planner) pace(phase int32, ph *Phase, key int32, at int64) int64 {
 // attack plans the attack on a phase's n-th key and gives the moment by which it
 // is over.
 func (p *planner) attack(phase int32, ph *Phase, n int, key int32, at int64) (int64, error) {
-	l, err := p.scenario.attacked()
+	l, err := p.scenario.attacked(ph.Against)
 	if err != nil {
 		return 0, err
 	}

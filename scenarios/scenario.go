@@ -3,6 +3,7 @@ package scenarios
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -52,6 +53,7 @@ type Phase struct {
 	Arrivals []Arrival
 	Attack   Tactic // what is fired follows from the answers; none: it does not
 	Rounds   int    // of an attack: how many edges are struck at on each key; 0: DefaultRounds
+	Against  string // of an attack: name of the limit whose edges are looked for; empty: the one whose tokens come slowest
 	Retry    Retry
 	Tries    int  // how often a refused request comes back at most, by Retry; 0: once
 	Apart    bool // each request opens a connection of its own; false: connections are used again
@@ -104,7 +106,7 @@ func (s *Scenario) Check() error {
 			}
 		}
 		if s.Phases[i].Attack != TacticNone {
-			if _, err := s.attacked(); err != nil {
+			if _, err := s.attacked(s.Phases[i].Against); err != nil {
 				fail("phase %q: %w", s.Phases[i].Name, err)
 			}
 		}
@@ -120,12 +122,15 @@ func (s *Scenario) Check() error {
 // costs reports whether a request can say that it asks for several tokens.
 func (s *Scenario) costs() bool { return len(s.Limits) > 0 && s.Limits[0].HasCosts() }
 
-// attacked is the limit whose edges an attack looks for: of several the one
-// whose tokens come slowest, since the others only hold it back.
-func (s *Scenario) attacked() (Limit, error) {
+// attacked is the limit whose edges an attack looks for: the one of the name, or of
+// several the one whose tokens come slowest, since the others only hold it back.
+func (s *Scenario) attacked(name string) (Limit, error) {
 	var slowest Limit
+	if name != "" && !slices.ContainsFunc(s.Limits, func(l Limit) bool { return l.Name == name }) {
+		return slowest, fmt.Errorf("against %q: no limit has that name", name)
+	}
 	for _, l := range s.Limits {
-		if l.Rate.Count > 0 && (slowest.Rate.Count == 0 || l.Rate.Cmp(slowest.Rate) < 0) {
+		if l.Rate.Count > 0 && (name == "" || l.Name == name) && (slowest.Rate.Count == 0 || l.Rate.Cmp(slowest.Rate) < 0) {
 			slowest = l
 		}
 	}
@@ -144,6 +149,18 @@ func (s *Scenario) attacked() (Limit, error) {
 // many requests leave within a second.
 const MostAttacked = 10_000
 
+// Prefixed is the phase under a longer name, on the keys of those that are renamed
+// likewise.
+func (p Phase) Prefixed(prefix string) Phase {
+	p.Name = prefix + p.Name
+	for _, of := range []*string{&p.Keys.Of, &p.Vary.Other} {
+		if *of != "" {
+			*of = prefix + *of
+		}
+	}
+	return p
+}
+
 func (p *Phase) check(seen map[string]bool) error {
 	fires := 0
 	for _, has := range []bool{p.Volley > 0, p.Pace.Count > 0, len(p.Arrivals) > 0, p.Attack != TacticNone} {
@@ -158,6 +175,8 @@ func (p *Phase) check(seen map[string]bool) error {
 		return errors.New("volley, pace, arrivals and attack exclude each other: make two phases")
 	case fires == 0 && p.Rest == 0:
 		return errors.New("nothing to do: give a volley, a pace, arrivals, an attack or a rest")
+	case p.Attack == TacticNone && p.Against != "":
+		return errors.New("against is of an attack: add attack: boundary")
 	case p.Attack == TacticNone && p.Rounds != 0:
 		return errors.New("rounds are those of an attack: add attack: boundary, or leave them out")
 	case p.Attack != TacticNone && p.Count != 0:

@@ -125,6 +125,7 @@ func (p *Phase) flow() string {
 	add(p.Cost != 0, "cost: %d", p.Cost)
 	add(p.Attack != TacticNone, "attack: %v", p.Attack)
 	add(p.Rounds != 0, "rounds: %d", p.Rounds)
+	add(p.Against != "", "against: %s", strconv.Quote(p.Against))
 	switch {
 	case p.Keys.Of != "":
 		add(true, "keys: %s", strconv.Quote(p.Keys.Of))

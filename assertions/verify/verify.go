@@ -34,6 +34,7 @@ type Check struct {
 	// a zero Slack what hammer grants by itself. Its Key says where clients are told
 	// apart: a header, a query parameter, a cookie, or the peer's address.
 	Limit    scenarios.Limit
+	Beside   []scenarios.Limit   // further limits that hold as well, told apart by the same Key; their Answers are the first one's; nil: none
 	Request  scenarios.Request   // what is sent; zero: GET
 	URL      string              // asked for; empty: http://127.0.0.1/
 	Scenario *scenarios.Scenario // what is fired, of which the Limits are not used; nil: the standard scenario of the limit
@@ -71,8 +72,11 @@ func (f *Failure) Error() string {
 // Run fires and judges. The error says what is wrong with the Check.
 func (c Check) Run(ctx context.Context) (*report.Report, error) {
 	c = c.withDefaults()
-	if err := c.Limit.Check(); err != nil {
-		return nil, err
+	limits := c.limits()
+	for _, l := range limits {
+		if err := l.Check(); err != nil {
+			return nil, err
+		}
 	}
 	gun, err := probes.Aim(ctx, probes.Target{URL: c.URL, Request: c.Request, Key: c.Limit.Key, Answers: c.Limit.Answers, Cost: c.Limit.CostHeader, CostBody: c.Limit.CostBody, Nonce: "verify"})
 	if err != nil {
@@ -111,17 +115,33 @@ func (c Check) withDefaults() Check {
 	return c
 }
 
+// limits are all that hold.
+func (c Check) limits() []scenarios.Limit {
+	all := []scenarios.Limit{c.Limit}
+	for _, l := range c.Beside {
+		if l.Slack == (scenarios.Slack{}) {
+			l.Slack = c.Limit.Slack
+		}
+		l.Key, l.Answers, l.CostHeader, l.CostBody = c.Limit.Key, c.Limit.Answers, c.Limit.CostHeader, c.Limit.CostBody
+		all = append(all, l)
+	}
+	return library.Together(all...)
+}
+
 func (c Check) scenario() (scenarios.Scenario, []library.Omission) {
 	if c.Scenario != nil {
 		s := *c.Scenario
-		s.Limits = []scenarios.Limit{c.Limit}
+		s.Limits = c.limits()
 		return s, nil
 	}
 	draw := library.Standard
 	if c.Thorough {
 		draw = library.Thorough
 	}
-	return draw(c.Limit, library.Circumstances{Same: c.Same, Seed: c.Seed, Budget: c.Budget})
+	lead, beside := library.Lead(c.limits())
+	s, left := draw(lead, library.Circumstances{Same: c.Same, Beside: beside, Seed: c.Seed, Budget: c.Budget})
+	s.Limits = c.limits()
+	return s, left
 }
 
 func (c Check) judge(sc scenarios.Scenario, blocks []results.Block, run results.Run) (*report.Report, error) {
@@ -138,5 +158,5 @@ func (c Check) judge(sc scenarios.Scenario, blocks []results.Block, run results.
 		evidence.Block(b)
 	}
 	return &report.Report{Version: report.SchemaVersion, Status: v.Status, Headline: v.Headline, Target: "the handler",
-		Promise: []string{c.Limit.String()}, Findings: v.Findings, Run: run, Resolutions: v.Resolutions, Causes: v.Causes, Evidence: evidence.Hits()}, nil
+		Promise: scenarios.Promises(sc.Limits), Findings: v.Findings, Run: run, Resolutions: v.Resolutions, Causes: v.Causes, Evidence: evidence.Hits()}, nil
 }

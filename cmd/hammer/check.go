@@ -122,6 +122,7 @@ func exactlyOne(give string) cobra.PositionalArgs {
 
 func (o *check) run(ctx context.Context, c *console, args []string) error {
 	limit, wanted, err1 := o.promise.template()
+	_, err9 := o.promise.withOthers(limit)
 	request, err2 := o.aiming.request()
 	guard, err3 := o.aiming.guard()
 	given, err4 := o.aiming.keys()
@@ -129,7 +130,7 @@ func (o *check) run(ctx context.Context, c *console, args []string) error {
 	err6 := o.contradictions(args)
 	err7 := o.saving.readReports(c)
 	_, err8 := o.acting.disturbances()
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8); err != nil {
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9); err != nil {
 		return err
 	}
 	s := &session{console: c, saving: o.saving, nonce: newNonce(), most: o.aiming.maxRequests}
@@ -138,7 +139,12 @@ func (o *check) run(ctx context.Context, c *console, args []string) error {
 	if len(args) == 1 {
 		target.URL = args[0]
 	} else {
-		server, said, err := embed(&limit, o.defects)
+		fillIn(&limit)
+		limits, err := o.promise.withOthers(limit)
+		if err != nil {
+			return err
+		}
+		server, said, err := embed(limits, o.defects)
 		if err != nil {
 			return err
 		}
@@ -210,7 +216,12 @@ func (o *check) fireAt(ctx context.Context, s *session, target probes.Target, li
 	if err != nil {
 		return err
 	}
-	circumstances := library.Circumstances{Same: same, RTT: preflight.RTT, Keys: len(s.supply.Given), Budget: o.budget, Wanted: wanted, Seed: o.seed}
+	limits, err := o.promise.withOthers(limit)
+	if err != nil {
+		return err
+	}
+	lead, beside := library.Lead(limits)
+	circumstances := library.Circumstances{Same: same, Beside: beside, RTT: preflight.RTT, Keys: len(s.supply.Given), Budget: o.budget, Wanted: wanted, Seed: o.seed}
 	draw := library.Standard
 	if o.thorough {
 		draw = library.Thorough
@@ -220,8 +231,9 @@ func (o *check) fireAt(ctx context.Context, s *session, target probes.Target, li
 			return o.acting.disturb(l, c, disturbances)
 		}
 	}
-	standard, left := draw(limit, circumstances)
-	s.notes = append(s.notes, library.Foresee(limit, circumstances)...)
+	standard, left := draw(lead, circumstances)
+	s.notes = append(s.notes, library.Foresee(lead, circumstances)...)
+	standard.Limits = limits
 	standard.Target, standard.Request, standard.Timeout, standard.LateBy = target.URL, target.Request, target.Timeout, o.promise.lateBy
 	s.notes = append(s.notes, omissions(left, o.budget)...)
 	s.scenario = &standard

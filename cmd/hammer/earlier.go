@@ -89,8 +89,7 @@ func (e *earlier) serve(s *scenarios.Scenario) (closing func(), said string, err
 	if !m.Embedded {
 		return func() {}, "", nil
 	}
-	limit := s.Limits[0]
-	server, said, err := embed(&limit, m.Defects)
+	server, said, err := embed(s.Limits, m.Defects)
 	if err != nil {
 		return nil, "", fmt.Errorf("starting the reference server of %s again: %w", e.folder, err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,31 +14,29 @@ import (
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
-// embed starts the reference server inside this process, with the limit that is
-// promised, or the default one, and the defects asked for.
-func embed(l *scenarios.Limit, defects []string) (*server.Server, string, error) {
-	fillIn(l)
-	if _, _, err := complete(*l, nil); err != nil {
-		return nil, "", err
+// embed starts the reference server inside this process, with the limits that are
+// promised, and the defects asked for, which are the first one's.
+func embed(promised []scenarios.Limit, defects []string) (*server.Server, string, error) {
+	var cfg server.Config
+	var modes []string
+	for _, l := range promised {
+		if _, _, err := complete(l, nil); err != nil {
+			return nil, "", err
+		}
+		kept, err := keeping(l)
+		if err != nil {
+			return nil, "", err
+		}
+		cfg.Limits, modes = append(cfg.Limits, kept), append(modes, kept.Algorithm.String())
 	}
-	limit := modeOf(*l)
-	m, err := mode.Parse(limit)
-	if err != nil {
-		return nil, "", err
-	}
-	k, err := key.Parse(l.Key.String())
-	if err != nil {
-		return nil, "", err
-	}
-	kept := server.Limit{Name: server.DefaultName, Algorithm: m, Key: k, CostHeader: l.CostHeader, CostBody: l.CostBody}
-	said := "reference server in this process, " + limit
+	said := "reference server in this process, " + strings.Join(modes, " and ")
 	var errs []error
 	for _, d := range defects {
 		m, err := mode.Parse(d)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("--defect: %w", err))
 		}
-		kept.Defects = append(kept.Defects, m)
+		cfg.Limits[0].Defects = append(cfg.Limits[0].Defects, m)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, "", err
@@ -45,11 +44,21 @@ func embed(l *scenarios.Limit, defects []string) (*server.Server, string, error)
 	if len(defects) > 0 {
 		said += ", made wrong by " + strings.Join(defects, " and ")
 	}
-	s, err := server.Start(server.Config{Limits: []server.Limit{kept}})
+	s, err := server.Start(cfg)
 	if err != nil {
 		return nil, "", &probes.Hinted{Err: err, Hint: "defects are listed by: target serve --help"}
 	}
 	return s, said, nil
+}
+
+// keeping is the reference server's limit that keeps a promise.
+func keeping(l scenarios.Limit) (server.Limit, error) {
+	m, err := mode.Parse(modeOf(l))
+	if err != nil {
+		return server.Limit{}, err
+	}
+	k, err := key.Parse(l.Key.String())
+	return server.Limit{Name: cmp.Or(l.Name, server.DefaultName), Algorithm: m, Key: k, CostHeader: l.CostHeader, CostBody: l.CostBody}, err
 }
 
 // fillIn gives a limit without numbers those of the reference server.

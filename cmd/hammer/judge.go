@@ -145,6 +145,9 @@ func (o *judgeFlags) override(s *scenarios.Scenario) error {
 		return err
 	}
 	if l.Burst == 0 && l.Rate.Count == 0 && l.Contract == "" {
+		if len(o.promise.also) > 0 {
+			return errors.New("--also is a limit beside that of --burst and --rate: give these as well")
+		}
 		return nil
 	}
 	if _, _, err := complete(l, nil); err != nil {
@@ -152,8 +155,12 @@ func (o *judgeFlags) override(s *scenarios.Scenario) error {
 	}
 	first := s.Limits[0]
 	first.Contract, first.Align, first.Burst, first.Rate, first.Slack = l.Contract, l.Align, l.Burst, l.Rate, l.Slack
-	s.Limits, s.Wanted = []scenarios.Limit{first}, wanted
-	return first.Check()
+	if err := first.Check(); err != nil {
+		return err
+	}
+	s.Wanted = wanted
+	s.Limits, err = o.promise.withOthers(first)
+	return err
 }
 
 // lines judges a small record, and compares the verdict with the one that its

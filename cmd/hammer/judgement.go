@@ -85,11 +85,8 @@ func (j *judgement) reportOf(v results.Verdict, run results.Run, record blocks) 
 	evidence := assertions.NewEvidence(v, j.scenario.Limits)
 	record.all(evidence.Block)
 	r := &report.Report{
-		Version: report.SchemaVersion, Status: v.Status, Strict: j.strict, Headline: v.Headline, Target: j.scenario.Target,
+		Version: report.SchemaVersion, Status: v.Status, Strict: j.strict, Headline: v.Headline, Target: j.scenario.Target, Promise: scenarios.Promises(j.scenario.Limits),
 		Findings: v.Findings, Run: run, Resolutions: v.Resolutions, Causes: v.Causes, Strip: j.strip, Evidence: evidence.Hits(),
-	}
-	for _, l := range j.scenario.Limits {
-		r.Promise = append(r.Promise, l.String())
 	}
 	return r
 }

@@ -110,8 +110,13 @@ func (o *planFlags) scenario(c *console, args []string) (*scenarios.Scenario, er
 	if err != nil {
 		return nil, err
 	}
-	circumstances := library.Circumstances{Same: same, RTT: o.rtt, Keys: o.keys, Budget: o.budget, Wanted: wanted, Seed: o.seed}
-	for _, n := range library.Foresee(l, circumstances) {
+	limits, err := o.promise.withOthers(l)
+	if err != nil {
+		return nil, err
+	}
+	lead, beside := library.Lead(limits)
+	circumstances := library.Circumstances{Same: same, Beside: beside, RTT: o.rtt, Keys: o.keys, Budget: o.budget, Wanted: wanted, Seed: o.seed}
+	for _, n := range library.Foresee(lead, circumstances) {
 		c.sayf("%s", n)
 	}
 	all, err := o.acting.disturbances()
@@ -123,7 +128,8 @@ func (o *planFlags) scenario(c *console, args []string) (*scenarios.Scenario, er
 			return o.acting.disturb(l, c, all)
 		}
 	}
-	s, left := draw(l, circumstances)
+	s, left := draw(lead, circumstances)
+	s.Limits = limits
 	for _, n := range omissions(left, o.budget) {
 		c.sayf("%s", n)
 	}

@@ -26,6 +26,7 @@ type promise struct {
 	costHeader          string
 	costBody            string
 	same                []string
+	also                []string
 	identity            bool
 }
 
@@ -35,6 +36,7 @@ func (p *promise) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&p.align, "align", "", "where fixed windows or lumps begin: epoch, start or first-hit (default any)")
 	f.Int64Var(&p.burst, "burst", 0, "requests admitted at once, b")
 	f.StringVar(&p.rate, "rate", "", "requests admitted in the long run, r: 5/s, 100/m, 1/10s; of windows, how many in how long")
+	f.StringArrayVar(&p.also, "also", nil, "further limit that holds on the same keys, as 'fixed-window{rate=100/m}' or 'token-bucket{burst=20,rate=100/m,name=minute}', in the words of the flags above; may be repeated")
 	f.StringVar(&p.key, "key", "header:X-Api-Key", "what clients are told apart by: header:NAME, ip, xff{trusted=1,ipv6=64}, forwarded, query:NAME, cookie:NAME or none")
 	f.StringVar(&p.admitted, "admitted", "200-399", "answers that admit: statuses, ranges, header:NAME=VALUE; alternatives by comma, both by +")
 	f.StringVar(&p.limited, "limited", "429", "answers that refuse, in the same form; asked before --admitted")
@@ -135,7 +137,7 @@ func complete(l scenarios.Limit, header http.Header) (limit scenarios.Limit, not
 	if len(announced) > 1 {
 		return l, "", &probes.Hinted{
 			Err:  fmt.Errorf("the server announces %d policies (%s), and not whom each of them counts together", len(announced), strings.Join(said, "; ")),
-			Hint: "say what one of them promises with --burst and --rate, or write all of them into a scenario, each with its key, and run that (docs/scenario.md)",
+			Hint: "say what one of them promises with --burst and --rate, and with --also what the others do that count the same clients; or write all of them into a scenario and run that (docs/scenario.md)",
 		}
 	}
 	l.Name, l.Burst, l.Rate = announced[0].Name, announced[0].Burst, announced[0].Rate

@@ -97,9 +97,7 @@ func readSaved(folder string) (s saved, ok bool) {
 		}
 	}
 	if sc, err := scenarios.Parse(folder, []byte(m.Scenario), assertions.IDs()); err == nil {
-		for _, l := range sc.Limits {
-			s.Promise = append(s.Promise, l.String())
-		}
+		s.Promise = scenarios.Promises(sc.Limits)
 	}
 	text, err := store.ReadVerdict(folder)
 	var r report.Report

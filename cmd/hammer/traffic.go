@@ -88,7 +88,10 @@ func (o *judgeFlags) traffic(name string, format traffic.Format, r io.Reader) (o
 	if err != nil {
 		return out, err
 	}
-	s := &scenarios.Scenario{Name: name, Target: name, Limits: []scenarios.Limit{l}, Wanted: wanted}
+	s := &scenarios.Scenario{Name: name, Target: name, Wanted: wanted}
+	if s.Limits, err = o.promise.withOthers(l); err != nil {
+		return out, err
+	}
 	switch {
 	case record.Partial: // what is missing may have been admitted
 		s.Checks = []string{"run", "limit", assertions.CheckUpper}

@@ -48,7 +48,7 @@ func (m *markdown) facts(r *Report) {
 	}
 	m.row("fired", fmt.Sprintf("%d of %d planned in %s: %s", r.Run.Sent, r.Run.Planned, seconds(r.Run.LastedNS), outcomes(r.Run)))
 	for _, res := range r.Resolutions {
-		m.row("sight", mdText(resolved(res)))
+		m.row("sight", mdText(sight(r, res)))
 	}
 	if r.Recheck != "" {
 		m.row("check it again, offline", mdCode(r.Recheck))

@@ -114,7 +114,7 @@ func (p *page) facts(r *Report) {
 		p.fired(n, of)
 	}
 	for _, res := range r.Resolutions {
-		p.hang("  sight    ", resolved(res))
+		p.hang("  sight    ", sight(r, res))
 	}
 }
 
@@ -133,6 +133,14 @@ func outcomes(n results.Run) string {
 		s += fmt.Sprintf(", %d unknown", n.Unknown)
 	}
 	return s
+}
+
+// sight says which errors the run would have caught, and in which of several limits.
+func sight(r *Report, res results.Resolution) string {
+	if res.Limit == "" || len(r.Promise) < 2 {
+		return resolved(res)
+	}
+	return res.Limit + ": " + resolved(res)
 }
 
 // resolved says which errors the run would have caught.
@@ -163,12 +171,24 @@ func resolved(r results.Resolution) string {
 	return burst + "; " + rate
 }
 
+// asserted is what a finding is of.
+func asserted(r *Report, f results.Finding) string {
+	if f.Limit != "" && len(r.Promise) > 1 {
+		return f.Check + " (" + f.Limit + ")"
+	}
+	return f.Check
+}
+
 func (p *page) findings(r *Report) {
 	last := -1
 	for i, f := range r.Findings {
 		if f.Status == results.Broken && f.Level == results.Must {
 			last = i
 		}
+	}
+	width := 20
+	for _, f := range r.Findings {
+		width = max(width, len(asserted(r, f)))
 	}
 	for i, f := range r.Findings {
 		if i == last+1 {
@@ -177,13 +197,9 @@ func (p *page) findings(r *Report) {
 		if p.style.Quiet && f.Status != results.Broken {
 			continue
 		}
-		name := f.Check
-		if f.Limit != "" && len(r.Promise) > 1 {
-			name += " (" + f.Limit + ")"
-		}
 		mark := p.status(f.Status, f.Level)
 		pad := strings.Repeat(" ", max(0, 14-visible(mark)))
-		p.hang(fmt.Sprintf("  %s%s%-20s ", mark, pad, name), f.Text)
+		p.hang(fmt.Sprintf("  %s%s%-*s ", mark, pad, min(width, 40), asserted(r, f)), f.Text)
 	}
 	if last == len(r.Findings)-1 {
 		p.causes(r)
@@ -371,7 +387,7 @@ func Outcomes(n results.Run) string { return outcomes(n) }
 // each limit.
 func (r *Report) Sights() (sights []string) {
 	for _, res := range r.Resolutions {
-		sights = append(sights, resolved(res))
+		sights = append(sights, sight(r, res))
 	}
 	return sights
 }

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/ratehammer/ratehammer/scenarios"
@@ -43,7 +44,7 @@ func smaller(l scenarios.Limit) Trap {
 				t.phases = append(t.phases, scenarios.Phase{Name: name, Rest: at, Volley: size, Every: every, Keys: keys})
 			}
 			for at := time.Duration(0); at < end; at += small.fullAgain() {
-				add("spend on beside "+l.Name, at, small.drain())
+				add(fmt.Sprintf("spend on beside %s, %d", l.Name, len(t.phases)+1), at, small.drain())
 			}
 			t.phases[0].Name, t.phases[0].Keys = keys.Of, scenarios.Keys{Fresh: n}
 			add("before the end beside "+l.Name, max(end, again-small.fill/3), small.drain())

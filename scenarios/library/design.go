@@ -16,7 +16,7 @@ type Circumstances struct {
 	Wanted int64         // error in the rate that must be seen, in parts per million; 0: DefaultWanted
 	Seed   uint64
 	Same   []scenarios.Vary  // what makes no difference to the limit, as was declared
-	Beside []scenarios.Limit // smaller ones that hold as well, on the same keys
+	Beside []scenarios.Limit // further ones that hold as well, on the same keys; each has a name
 }
 
 // DefaultWanted is the error in the rate that a check must be able to see: 1 %.
@@ -40,6 +40,28 @@ func newDesign(l scenarios.Limit, c Circumstances) *design {
 		c.RTT = time.Millisecond
 	}
 	return &design{limit: l, size: l.Size(), c: c, token: l.Token(), fill: l.Fill(), rng: rand.New(rand.NewPCG(c.Seed, 1))}
+}
+
+// others are the limits beside this one, as traps are fitted to them. What is asked
+// of what tells clients apart is asked once.
+func (d *design) others() (all []*design) {
+	c := d.c
+	c.Beside, c.Same = nil, nil
+	for _, l := range d.c.Beside {
+		o := newDesign(l, c)
+		o.rng, o.c.Beside = d.rng, []scenarios.Limit{d.limit}
+		all = append(all, o)
+	}
+	return all
+}
+
+// full is how long it takes until all limits have all that they can have.
+func (d *design) full() time.Duration {
+	longest := d.fill
+	for _, l := range d.c.Beside {
+		longest = max(longest, l.Fill())
+	}
+	return longest
 }
 
 // fit is a trap as it is fired at the limit.

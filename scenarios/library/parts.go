@@ -56,11 +56,7 @@ func part(l scenarios.Limit, name string) experiment {
 				t.phases = append(t.phases, p)
 			}
 			for i := range t.phases {
-				p := &t.phases[i]
-				p.Name = name + ": " + p.Name
-				if p.Keys.Of != "" {
-					p.Keys.Of = name + ": " + p.Keys.Of
-				}
+				t.phases[i] = t.phases[i].Prefixed(name + ": ")
 			}
 			t.length = max(half.length, halves.length)
 			if d.c.Keys > 0 {

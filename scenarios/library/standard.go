@@ -17,7 +17,7 @@ type Omission struct {
 	Needs time.Duration // how long the run would have to take; 0: time is not what it lacks
 }
 
-// Standard is the scenario that asks a limit what a client can ask of it in
+// Standard is the scenario that asks a limit, and those beside it, what a client can ask of it in
 // little more time than the promise takes to be seen. Where any number of keys
 // can be invented the questions are asked side by side, else one after the other
 // with waits for full buckets between them. What does not fit is told.
@@ -117,11 +117,29 @@ func Prices(l scenarios.Limit, c Circumstances) map[string]Price {
 	return all
 }
 
-// lay makes a scenario of the traps that the contract allows to be asked.
+// lay makes a scenario of the traps that the contract allows to be asked, and of the
+// regular ones for each limit that holds beside it.
 func (d *design) lay(name string, traps []Trap) (s scenarios.Scenario, left []Omission) {
-	s = scenarios.Scenario{Name: name, Limits: []scenarios.Limit{d.limit}, Seed: d.c.Seed, Wanted: d.c.Wanted}
+	s = scenarios.Scenario{Name: name, Limits: append([]scenarios.Limit{d.limit}, d.c.Beside...), Seed: d.c.Seed, Wanted: d.c.Wanted}
 	at := d.first()
-	for _, t := range slices.Concat(traps, d.besides()) {
+	s.Phases, left, at = d.inOrder(append(slices.Clone(traps), d.besides()...), at)
+	for _, o := range d.others() {
+		phases, without, end := o.inOrder(slices.DeleteFunc(Traps(), func(t Trap) bool { return !o.regular(t) }), at)
+		for i := range phases {
+			phases[i] = phases[i].Prefixed(o.limit.Name + ": ")
+		}
+		for i := range without {
+			without[i].Track = o.limit.Name + ": " + without[i].Track
+		}
+		s.Phases, left, at = append(s.Phases, phases...), append(left, without...), end
+	}
+	return s, left
+}
+
+// inOrder are the phases of traps from a moment on, what had to be left out, and when
+// the next one begins.
+func (d *design) inOrder(traps []Trap, at time.Duration) (phases []scenarios.Phase, left []Omission, next time.Duration) {
+	for _, t := range traps {
 		if !t.Asks(d.limit) {
 			continue
 		}
@@ -130,19 +148,24 @@ func (d *design) lay(name string, traps []Trap) (s scenarios.Scenario, left []Om
 		if d.c.Keys == 0 && len(f.phases) > 0 {
 			start += time.Duration(d.rng.Int64N(int64(min(max(d.token, 1), 200*time.Millisecond))))
 		}
+		for i := range f.phases {
+			if f.phases[i].Attack != scenarios.TacticNone && len(d.c.Beside) > 0 {
+				f.phases[i].Against = d.limit.Name
+			}
+		}
 		switch o := d.omits(t, start, f); {
 		case o != nil:
 			left = append(left, *o)
 		case len(f.phases) == 0:
 		case d.c.Keys == 0:
-			s.Phases = append(s.Phases, beside(f, start)...)
+			phases = append(phases, beside(f, start)...)
 			at += 150*time.Millisecond + time.Duration(f.atOnce)*scenarios.RequestTime
 		default:
-			s.Phases = append(s.Phases, inTurn(f)...)
-			at = longer(at, f.length+d.fill+d.fill/20)
+			phases = append(phases, inTurn(f)...)
+			at = longer(at, f.length+d.full()+d.full()/20)
 		}
 	}
-	return s, left
+	return phases, left, at
 }
 
 // first is when the first trap begins.
@@ -150,7 +173,7 @@ func (d *design) first() time.Duration {
 	if d.c.Keys == 0 {
 		return 100 * time.Millisecond
 	}
-	return d.fill
+	return d.full()
 }
 
 // omits says why a trap cannot be fired at start; nil: it can.

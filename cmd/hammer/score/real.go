@@ -9,6 +9,7 @@ import (
 	"github.com/ratehammer/ratehammer/probes"
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/library"
 )
 
 // Fire tries a subject over loopback, in real time: the server runs in this
@@ -40,7 +41,8 @@ func Fire(ctx context.Context, s Subject, t Trial) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	limit, kept := largest(sc.Limits), &record{}
+	limit, _ := library.Lead(sc.Limits)
+	kept := &record{}
 	run, err := gun.Fire(ctx, plan, limit.Slack, probes.Tick(), kept, &probes.Progress{})
 	if err := errors.Join(ctx.Err(), err); err != nil {
 		return Outcome{}, err

@@ -5,7 +5,6 @@
 package score
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -83,7 +82,7 @@ func Run(s Subject, t Trial) (Outcome, error) {
 	}
 	apart := int64(plan.Length) / int64(len(s.Deeds)+1)
 	at := &site{sim: sim, nodes: s.Config.Nodes, gun: gun, deeds: s.Deeds, every: apart, due: apart}
-	limit := largest(sc.Limits)
+	limit, _ := library.Lead(sc.Limits)
 	blocks := virtual.RunAt(plan, virtual.Client{Answers: limit.Answers, Slack: limit.Slack, Jitter: 300 * time.Microsecond}, t.Network, at, t.Seed)
 	if at.err != nil {
 		return Outcome{}, at.err
@@ -116,9 +115,8 @@ func (s Subject) scenario(t Trial, sim *server.Sim, rtt time.Duration) scenarios
 	if t.Identity && s.Key.Kind != scenarios.KeyNone {
 		same = append(same, library.Identity(s.Key)...)
 	}
-	most := largest(limits)
-	beside := slices.DeleteFunc(slices.Clone(limits), func(l scenarios.Limit) bool { return l.Name == most.Name })
-	sc, _ := draw(most, library.Circumstances{Same: same, Beside: beside, RTT: rtt, Seed: t.Seed, Budget: 5 * time.Minute})
+	lead, beside := library.Lead(limits)
+	sc, _ := draw(lead, library.Circumstances{Same: same, Beside: beside, RTT: rtt, Seed: t.Seed, Budget: 5 * time.Minute})
 	sc.Limits = limits
 	return sc
 }
@@ -152,14 +150,8 @@ func promised(sim *server.Sim, key scenarios.Key) (all []scenarios.Limit) {
 
 // aim is a gun for a subject at a URL.
 func (s Subject) aim(ctx context.Context, limits []scenarios.Limit, url string, seed uint64) (*probes.Gun, error) {
-	l := largest(limits)
+	l, _ := library.Lead(limits)
 	return probes.Aim(ctx, probes.Target{URL: url, Key: s.Key, Answers: l.Answers, Cost: l.CostHeader, CostBody: l.CostBody, Nonce: fmt.Sprint("s", seed)})
-}
-
-// largest is the limit that a scenario is fitted to: what is a volley for it is one
-// for the others.
-func largest(limits []scenarios.Limit) scenarios.Limit {
-	return slices.MaxFunc(limits, func(a, b scenarios.Limit) int { return cmp.Compare(a.Size(), b.Size()) })
 }
 
 func judge(sc scenarios.Scenario, blocks []results.Block, run results.Run, quick bool) (Outcome, error) {
