@@ -264,7 +264,8 @@ func (j *Judge) demand(f *results.Finding, v results.Verdict) {
 		return
 	}
 	for i, l := range j.limits {
-		if f.Limit != l.Name || l.Contract == scenarios.BestEffort { // which promises nothing to see an error of
+		about := f.Limit == l.Name || f.Check == CheckLower // a refusal is held against all limits together
+		if !about || f.Status != results.Kept || l.Contract == scenarios.BestEffort { // which promises nothing to see an error of
 			continue
 		}
 		promised := l.Rate.PerSecond()
@@ -278,9 +279,18 @@ func (j *Judge) demand(f *results.Finding, v results.Verdict) {
 		case f.Check == CheckUpper && !reaches(r.RateHigh, promised, j.opts.Wanted),
 			f.Check == CheckLower && !reaches(r.RateLow, promised, j.opts.Wanted):
 			f.Status = results.Inconclusive
-			f.Text = fmt.Sprintf("not seen sharply enough: %s, and %s %% was asked for; as far as was seen, %s", seen(r, promised), digits3(r.WantedPct), f.Text)
+			f.Text = fmt.Sprintf("not seen sharply enough: %s, and %s %% was asked for%s; as far as was seen, %s", seen(r, promised), digits3(r.WantedPct), j.placed(l), f.Text)
 		}
 	}
+}
+
+// placed says what would help where periods may begin anywhere and each bound of
+// several limits takes the place that suits it.
+func (j *Judge) placed(l scenarios.Limit) string {
+	if !j.sides(l).open || len(j.limits) == 1 || l.Align == scenarios.AlignEpoch {
+		return ""
+	}
+	return fmt.Sprintf(" (it would be seen more sharply if it was said where the periods of %s begin: align)", l.Name)
 }
 
 // doubted reports whether something that is asked for says that a limit is not kept.

@@ -29,12 +29,15 @@ type sides struct {
 	upper  bool // whether too much is admitted
 	lower  bool // whether too much is refused
 	window bool // whether some beginning of periods explains both
+	open   bool // where the periods begin is not known, and each bound takes the place that suits it
 }
 
 // sides are those that the checks leave in.
 func (j *Judge) sides(l scenarios.Limit) sides {
 	asked := func(check string) bool { return scenarios.Covers(j.opts.Checks, check) }
-	return sides{asked(CheckUpper), asked(CheckLower), asked(CheckWindow) && begins(l.Contract) && len(j.limits) == 1}
+	a := sides{upper: asked(CheckUpper), lower: asked(CheckLower), window: asked(CheckWindow) && begins(l.Contract) && len(j.limits) == 1}
+	a.open = begins(l.Contract) && !a.window && l.Align != scenarios.AlignFirstHit
+	return a
 }
 
 // small and large report whether a limiter that is too small, or too large, would
@@ -96,14 +99,37 @@ func (r *resolution) refutes(l scenarios.Limit, sign int64) bool {
 	if r.asked.window || r.asked.upper && r.asked.lower {
 		return r.sample.try(r.moments, limits, r.i)
 	}
+	if r.asked.open {
+		limits[r.i] = r.mirrored(l)
+	}
 	over, wrong := r.sample.bounded(r.moments, limits, r.i)
 	switch {
+	case r.asked.open && sign < 0:
+		return wrong
+	case r.asked.open && sign > 0:
+		return over
 	case sign < 0:
 		return over
 	case sign > 0:
 		return wrong
 	}
 	return r.asked.upper && over || r.asked.lower && wrong
+}
+
+// mirrored is a promise that is off by as much as another one, to the other side. A
+// limiter that is too large by so much is to the promise what this one is to a promise
+// that is too small: whether the bound on what it admits would have caught it is seen
+// by holding that bound against the record. That matters where each bound takes the
+// periods to begin where it suits it: then a record may refute one on both sides of
+// the promise, and the promise would not have been refuted by a record of that.
+func (r *resolution) mirrored(l scenarios.Limit) scenarios.Limit {
+	promise := r.limits[r.i]
+	size, base := sizeOf(&l), *sizeOf(&promise)
+	*size = max(1, 2*base-*size)
+	if l.Rate.Per != promise.Rate.Per {
+		l.Rate.Per = time.Duration(float64(promise.Rate.Per) / float64(l.Rate.Per) * float64(promise.Rate.Per))
+	}
+	return l
 }
 
 // rate is the index of the smallest error in the rate that is refuted on a

@@ -31,13 +31,6 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	if dir := os.Getenv(largeInto); dir != "" {
-		if err := writeLarge(dir, asked(largeHits, 0)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
 	testscript.Main(m, map[string]func(){"hammer": main})
 }
 

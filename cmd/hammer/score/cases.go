@@ -153,7 +153,7 @@ func shown(o defect.On, defects ...string) (Subject, error) {
 		rt.Answers.Fields = strings.Split(o.Fields, ",")
 	}
 	cfg.Routes = []server.Route{rt}
-	s := Subject{Config: cfg, Key: asSeen(text), Align: alignOf(l.Algorithm), Deeds: o.Deeds, Keeps: o.Keeps}
+	s := Subject{Config: cfg, Key: asSeen(text), Deeds: o.Deeds, Keeps: o.Keeps}
 	if strings.Contains(o.Mode, "early=counted") {
 		s.Counts, s.Same = true, []scenarios.Vary{{Part: scenarios.PartBody, Values: []string{"{"}}}
 	}

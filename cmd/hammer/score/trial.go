@@ -26,7 +26,6 @@ import (
 type Subject struct {
 	Config server.Config    // its Seed is set by the trial
 	Key    scenarios.Key    // what hammer tells clients apart by
-	Align  scenarios.Align  // of the first limit's windows; empty: not said
 	Deeds  []string         // paths of the admin side that are posted to, spread over the run; nil: nothing happens
 	Same   []scenarios.Vary // what was declared to make no difference
 	Counts bool             // what is not understood was declared to be counted, which a 400 tells
@@ -127,14 +126,13 @@ func (s Subject) promises(sim *server.Sim) []scenarios.Limit {
 	for i := range limits { // how a request says what it costs is part of the promise
 		for _, l := range s.Config.Limits {
 			if l.Name == limits[i].Name {
-				limits[i].CostHeader, limits[i].CostBody = l.CostHeader, l.CostBody
+				limits[i].CostHeader, limits[i].CostBody, limits[i].Align = l.CostHeader, l.CostBody, alignOf(l.Algorithm)
 			}
 		}
 		if s.Counts {
 			limits[i].Answers.Admitted.Any = append(limits[i].Answers.Admitted.Any, scenarios.Match{From: 400, To: 400})
 		}
 	}
-	limits[0].Align = s.Align
 	return limits
 }
 
