@@ -264,7 +264,7 @@ func (j *Judge) demand(f *results.Finding, v results.Verdict) {
 		return
 	}
 	for i, l := range j.limits {
-		about := f.Limit == l.Name || f.Check == CheckLower // a refusal is held against all limits together
+		about := f.Limit == l.Name || f.Check == CheckLower                           // a refusal is held against all limits together
 		if !about || f.Status != results.Kept || l.Contract == scenarios.BestEffort { // which promises nothing to see an error of
 			continue
 		}
