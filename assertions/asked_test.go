@@ -46,7 +46,9 @@ func TestSightIsThatOfTheChecksAsked(t *testing.T) {
 		{"too large, and it is asked", &mutant{burst: 21}, bucket20(), []string{CheckUpper}, results.Broken, true, false, false},
 		{"right, one side", &mutant{}, bucket20(), []string{CheckUpper}, results.Kept, false, false, true},
 		{"right, both sides", &mutant{}, bucket20(), nil, results.Kept, false, true, true},
-		{"a window too small, and nobody asks", serverOf(algorithm(t, "sliding-counter{rate=19/2s}"), 1), declaredAs(t, scenarios.SlidingCounter, 0, "20/2s"), []string{CheckUpper}, results.Kept, false, false, true},
+		{"a window too small, and nobody asks", serverOf(algorithm(t, "sliding-counter{rate=19/2s}"), 1), declaredAs(t, scenarios.SlidingCounter, 0, "20/2s"), []string{CheckUpper}, results.Inconclusive, false, false, true},
+		{"a window too fast, and its beginning is not asked", serverOf(algorithm(t, "sliding-counter{rate=20/1.8s}"), 1), declaredAs(t, scenarios.SlidingCounter, 0, "20/2s"), []string{CheckUpper}, results.Inconclusive, false, false, true},
+		{"a window too fast, and it is asked", serverOf(algorithm(t, "sliding-counter{rate=20/1.8s}"), 1), declaredAs(t, scenarios.SlidingCounter, 0, "20/2s"), []string{CheckUpper, CheckWindow}, results.Broken, true, false, false},
 		{"a window too small, and its beginning is asked", serverOf(algorithm(t, "sliding-counter{rate=19/2s}"), 1), declaredAs(t, scenarios.SlidingCounter, 0, "20/2s"), []string{CheckUpper, CheckWindow}, results.Broken, true, false, false},
 		{"only waits", &mutant{burst: 19}, bucket20(), []string{"retry-after"}, results.Kept, false, false, false},
 	}
