@@ -19,7 +19,8 @@ import (
 type acted struct {
 	marks []results.Mark // clocks and faults, in the order of their ends
 	undos []results.Mark
-	dates bool // refusals tell moments as dates, which move with the wall clock
+	torn  []results.Mark // our own clock did not show all the time that passed, or the record has a hole
+	dates bool           // refusals tell moments as dates, which move with the wall clock
 }
 
 func (a *acted) hear(b results.Block) {
@@ -29,6 +30,10 @@ func (a *acted) hear(b results.Block) {
 			a.marks = append(a.marks, m)
 		case results.MarkUndo:
 			a.undos = append(a.undos, m)
+		default:
+			if m.Tears() || m.Kind == results.MarkLost {
+				a.torn = append(a.torn, m)
+			}
 		}
 	}
 	for i := range b.Hits {
@@ -57,17 +62,18 @@ func (a *acted) excuses(h *results.Hit) bool {
 // over is when a server is itself again behind a fault.
 func (a *acted) over(i int) int64 {
 	m := a.marks[i]
-	switch scenarios.Act(m.Act) {
-	case scenarios.ProcessRestart, scenarios.ProcessReload, scenarios.ProcessContinue, scenarios.StoreRestore, scenarios.Command:
-		return m.To + away
+	if restores(m) {
+		return settled(m)
 	}
 	for _, later := range a.marks[i+1:] {
-		switch scenarios.Act(later.Act) {
-		case scenarios.ProcessRestart, scenarios.ProcessContinue, scenarios.StoreRestore, scenarios.Command:
-			return later.To + away
+		if restores(later) {
+			return settled(later)
 		}
 	}
-	if len(a.undos) > 0 {
+	switch {
+	case scenarios.Act(m.Act) == scenarios.Command && expected(m).Policy == "": // which may be all of it
+		return settled(m)
+	case len(a.undos) > 0:
 		return a.undos[0].To + away
 	}
 	return results.Never
@@ -78,6 +84,15 @@ func (a *acted) clocksIn(from, to int64) bool {
 	return slices.ContainsFunc(a.marks, func(m results.Mark) bool {
 		return m.Kind == results.MarkClock && m.To >= from && m.At <= to
 	})
+}
+
+// whole reports whether no window of a limit in a time is doubtful: our own clock went
+// on, and that which it may go by was not moved.
+func (a *acted) whole(l scenarios.Limit, from, to int64) bool {
+	if byWall(l) && a.clocksIn(0, to) {
+		return false
+	}
+	return !slices.ContainsFunc(a.torn, func(m results.Mark) bool { return m.To >= from && m.At <= to })
 }
 
 // byWall reports whether a limit may go by the wall clock by its own words: its

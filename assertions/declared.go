@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/ratehammer/ratehammer/results"
-	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // outage is a time, in ticks, in which a limiter may do something else than was
@@ -12,26 +11,26 @@ import (
 type outage struct{ from, to int64 }
 
 // declare takes in a fault of which it was declared what it may change. What is decided
-// while it lasts is as if it had not been answered: it may have cost something, and
-// proves nothing. In front of it and behind it windows begin anew, since what was on
-// its way then may have been decided on either side.
+// while it lasts, and until all may be as before, is as if it had not been answered: it
+// may have cost something, and proves nothing. In front of it and behind it windows
+// begin anew, since what was on its way then may have been decided on either side.
 func (s *sweep) declare(m results.Mark, from, to int64) {
-	o := outage{from, to}
-	switch scenarios.Act(m.Act) {
-	case scenarios.ProcessContinue, scenarios.StoreRestore:
-		if n := len(s.free); n > 0 && s.free[n-1].to == endOfTime {
-			o.from = s.free[n-1].from
-			s.free[n-1] = outage{o.from, to}
-		}
-	default:
-		if m.Free != string(scenarios.ExpectFresh) {
-			o.to = endOfTime // until it is restored
-		}
-		s.free = append(s.free, o)
-		s.anew(from)
+	want, n := expected(m), len(s.free)
+	lasts := n > 0 && s.free[n-1].to == endOfTime
+	if restores(m) && want.Policy != "" {
+		to = min(endOfTime-1, to+int64(want.Recovers)/s.tick)
 	}
-	if o.to < endOfTime {
-		s.anew(o.to)
+	switch {
+	case restores(m) && lasts:
+		s.free[n-1].to = to
+		s.anew(to)
+	case want.Policy != "" && !restores(m):
+		s.free = append(s.free, outage{from, endOfTime}) // until it is taken back
+		s.anew(from)
+	default:
+		s.free = append(s.free, outage{from, to})
+		s.anew(from)
+		s.anew(to)
 	}
 	for _, f := range s.pending {
 		s.freed(f)

@@ -133,7 +133,7 @@ func (j *Judge) build(slack scenarios.Slack) {
 	for i := range j.limits {
 		j.assertions = append(j.assertions, newRemaining(j.scene, j.limits, i), newReset(j.scene, j.limits, i, j.opts.Draft), newPolicy(j.limits, i))
 	}
-	j.assertions = append(j.assertions, newCached(), newStorable(), newPrice())
+	j.assertions = append(j.assertions, newCached(), newStorable(), newPrice(), newOutages(j.acted, j.limits, j.opts.Tick))
 }
 
 // Block hears a piece of the record. The block's hits must not change

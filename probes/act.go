@@ -55,7 +55,7 @@ func (r *run) actAll(ctx context.Context, actor Actor) error {
 			return nil
 		}
 		t := r.rec.begin()
-		m := results.Mark{Kind: results.MarkFault, Text: a.String(), Act: string(a.Act), On: a.On, Free: string(a.Expect)}
+		m := results.Mark{Kind: results.MarkFault, Text: a.String(), Act: string(a.Act), On: a.On, Free: string(a.Expect), Back: a.Back}
 		if a.OfClock() {
 			m.Kind = results.MarkClock
 		}

@@ -117,7 +117,8 @@ type Mark struct {
 	Text string   `json:"text,omitempty"`    // for people
 	Act  string   `json:"act,omitempty"`     // of a clock or a fault: what was done, as scenarios.Act names it
 	On   string   `json:"on,omitempty"`      // to what it was done, as scenarios.Action says; empty: the server, all of it
-	Free string   `json:"free,omitempty"`    // of a fault: what may be another behind it, as scenarios.Expect names it; empty: nothing
+	Free string   `json:"free,omitempty"`    // of a fault: what may be another while it lasts and behind it, as scenarios.Expect names it; empty: nothing
+	Back bool     `json:"back,omitempty"`    // of a clock or a fault: it took back what another one did
 }
 
 // Tears reports whether the client's clock did not show all the time that

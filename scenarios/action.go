@@ -42,16 +42,6 @@ const (
 	OnStore  = "store"
 )
 
-// Expect says what may be another behind an Action, as the limiter's makers declare.
-type Expect string
-
-// What can be declared. The zero value declares nothing: what is promised holds all the same.
-const (
-	ExpectFresh  Expect = "fresh"  // budgets begin anew: they may be full, or what is left of them is not known
-	ExpectOpen   Expect = "open"   // while it lasts all is admitted
-	ExpectClosed Expect = "closed" // while it lasts all is refused
-)
-
 // Action is something that is done to what is tested, at a moment of the run.
 type Action struct {
 	At     time.Duration // since the run's start
@@ -66,6 +56,7 @@ type Action struct {
 	Undo   []string      // of a command: what undoes it; empty: nothing does
 	Within time.Duration // of a command: after which it is given up; 0: DefaultWithin
 	Expect Expect
+	Back   bool // it takes back what another did; files do not say it, since it follows from For
 }
 
 // DefaultWithin is how long a command may take that says nothing of it.
@@ -91,7 +82,7 @@ func (a Action) OfStore() bool {
 
 // Undoes gives what takes the action back, where something of this kind does.
 func (a Action) Undoes() (back Action, ok bool) {
-	back = Action{At: a.At + a.For, On: a.On}
+	back = Action{At: a.At + a.For, On: a.On, Back: true}
 	switch a.Act {
 	case ClockStep:
 		back.Act, back.By = ClockStep, -a.By
@@ -186,8 +177,9 @@ func (a Action) check() error {
 		return fmt.Errorf("times %d: give 1 to %d", a.Times, mostActions)
 	case a.On != "" && a.On != OnServer && a.On != OnStore && !isNumber(a.On):
 		return fmt.Errorf("on %q: write server, store, or the number of a process or node, from 1", a.On)
-	case !slices.Contains([]Expect{"", ExpectFresh, ExpectOpen, ExpectClosed}, a.Expect):
-		return fmt.Errorf("expect %q: write fresh, open or closed, or leave it out where the promise holds all the same", a.Expect)
+	}
+	if _, err := ParseExpect(a.Expect); err != nil {
+		return fmt.Errorf("expect %w, or leave it out where the promise holds all the same", err)
 	}
 	return nil
 }

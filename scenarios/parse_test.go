@@ -174,7 +174,7 @@ func TestWrongActions(t *testing.T) {
 		"{at: 5s, process: restart, for: 1s}":          "nothing undoes restart",
 		"{at: 5s, process: pause, for: 2s, every: 1s}": "done again before it is undone",
 		"{at: 5s, process: pause, times: 2}":           "add every: 30s",
-		"{at: 5s, store: cut, expect: nothing}":        "fresh, open or closed",
+		"{at: 5s, store: cut, expect: nothing}":        "write fresh, open, closed, local",
 		"{at: 5s, process: pause, on: redis}":          "write server, store, or the number",
 		"{at: 5s, run: []}":                            "a command has a program",
 		"{at: 50s, process: pause}":                    "action 1 at 50s is behind the last request, at 9s",

@@ -171,7 +171,7 @@ func (a Action) flow() string {
 	add(a.For != 0, "for: %v", a.For)
 	add(len(a.Undo) > 0, "undo: %s", listed(a.Undo))
 	add(a.Within != 0, "within: %v", a.Within)
-	add(a.Expect != "", "expect: %s", a.Expect)
+	add(a.Expect != "", "expect: %s", expectText(a.Expect))
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
@@ -181,4 +181,12 @@ func listed(texts []string) string {
 		quoted = append(quoted, strconv.Quote(t))
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// expectText is what was declared as a file has it: commas end a value there.
+func expectText(e Expect) string {
+	if strings.Contains(string(e), ",") {
+		return strconv.Quote(string(e))
+	}
+	return string(e)
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
@@ -44,7 +43,7 @@ func (a *acting) addFlags(f *pflag.FlagSet) {
 func (a *acting) addDisturbances(f *pflag.FlagSet) {
 	f.StringArrayVar(&a.clocks, "clock", nil, "move the server's wall clock while requests are fired, instead of the standard scenario: all, clock-back, clock-forward, strobe, freeze-resume, drift, away-and-back, wsl, skewed-nodes; or step=-5s, slew=500ppm, freeze=2s, strobe=-1s/250ms; may be repeated")
 	f.StringSliceVar(&a.faults, "faults", nil, "do this to the server meanwhile: pause, restart, rolling-restart, reload, store-outage, store-slow")
-	f.StringVar(&a.expect, "expect", "", "what the faults may change, as declared: fresh budgets, or all open or closed while they last (default nothing)")
+	f.StringVar(&a.expect, "expect", "", "what the faults may change, as declared: fresh budgets; or while they last all open, closed, local (local,burst=3,rate=1/s,nodes=2), frozen, error or hang; with notices=1s and recovers=5s (default nothing)")
 }
 
 // disturbances are those asked for.
@@ -72,8 +71,8 @@ func (a *acting) disturbances() (all []library.Disturbance, err error) {
 		}
 		all = append(all, d)
 	}
-	if e := scenarios.Expect(a.expect); !slices.Contains([]scenarios.Expect{"", scenarios.ExpectFresh, scenarios.ExpectOpen, scenarios.ExpectClosed}, e) {
-		errs = append(errs, fmt.Errorf("--expect %q: write fresh, open or closed", a.expect))
+	if _, err := scenarios.ParseExpect(scenarios.Expect(a.expect)); err != nil {
+		errs = append(errs, fmt.Errorf("--expect %w", err))
 	}
 	return all, errors.Join(errs...)
 }

@@ -49,8 +49,10 @@ func (d *disturbed) Advance(to int64) {
 			path += fmt.Sprintf("?ppm=%d", a.PPM)
 		case scenarios.StoreDelay:
 			path = "/store/delay?by=" + a.By.String()
-		case scenarios.StoreRestore:
-			path = "/store/restore"
+		case scenarios.StoreCut, scenarios.StoreRestore:
+			path = "/store/" + string(a.Act)
+		case scenarios.ProcessRestart:
+			path = "/restart?how=hard"
 		case scenarios.ProcessReload:
 			path = "/reload"
 		}
@@ -131,6 +133,23 @@ func disturbBy(t *testing.T, algorithm, defect string, seed uint64, by []library
 	if err := cmp.Or(err1, err2, err3); err != nil {
 		t.Fatal(err)
 	}
+	return disturbLimit(t, l, seed, by, declare, choose)
+}
+
+// disturbLimit does that to the server of a limit.
+func disturbLimit(t *testing.T, l server.Limit, seed uint64, by []library.Disturbance, declare func(*scenarios.Limit), choose func(drawn, planned []scenarios.Action) []scenarios.Action) (o Outcome) {
+	t.Helper()
+	sc, blocks, run := disturbRecord(t, l, seed, by, declare, choose)
+	o, err := judge(sc, blocks, run, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// disturbRecord is the record of that.
+func disturbRecord(t *testing.T, l server.Limit, seed uint64, by []library.Disturbance, declare func(*scenarios.Limit), choose func(drawn, planned []scenarios.Action) []scenarios.Action) (scenarios.Scenario, []results.Block, results.Run) {
+	t.Helper()
 	sim, err := server.Simulate(server.Config{Limits: []server.Limit{l}, Seed: seed}, day.Add(time.Duration(seed)*1234567*time.Microsecond))
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +175,7 @@ func disturbBy(t *testing.T, algorithm, defect string, seed uint64, by []library
 	}
 	var marks []results.Mark
 	for _, a := range actions {
-		mark := results.Mark{At: int64(a.At), To: int64(a.At), Kind: results.MarkFault, Act: string(a.Act), Text: a.String()}
+		mark := results.Mark{At: int64(a.At), To: int64(a.At), Kind: results.MarkFault, Act: string(a.Act), Text: a.String(), Free: string(a.Expect), Back: a.Back}
 		if a.OfClock() {
 			mark.Kind, mark.Size = results.MarkClock, int64(a.By)
 		}
@@ -167,10 +186,7 @@ func disturbBy(t *testing.T, algorithm, defect string, seed uint64, by []library
 		hits += int64(len(b.Hits))
 	}
 	blocks = append([]results.Block{{Marks: marks}}, blocks...)
-	if o, err = judge(sc, blocks, results.Run{Planned: hits, Sent: hits, Path: "virtual"}, false); err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return sc, blocks, results.Run{Planned: hits, Sent: hits, Path: "virtual"}
 }
 
 // Windows that may lie on the grid of a clock are not judged behind the first move of it,
