@@ -11,7 +11,7 @@ import (
 // telling is the order in which broken findings say most about the cause: a
 // limiter that is absent also exceeds its bound, and keys that share a budget
 // also refuse too much.
-var telling = [...]string{CheckEnforced, CheckIsolation, CheckOutage, CheckUpper, CheckLower, CheckWindow, CheckExact, CheckOrder, CheckPositive, CheckHonest, CheckTight, CheckSyntax, CheckPresent, CheckRecovery}
+var telling = [...]string{CheckEnforced, CheckIsolation, CheckOutage, CheckCarried, CheckLockout, CheckUpper, CheckLower, CheckWindow, CheckExact, CheckOrder, CheckPositive, CheckHonest, CheckTight, CheckSyntax, CheckPresent, CheckRecovery}
 
 // headline is the answer in one line.
 func headline(v results.Verdict, run *results.Run, limits []scenarios.Limit) string {

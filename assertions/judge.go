@@ -133,7 +133,7 @@ func (j *Judge) build(slack scenarios.Slack) {
 	for i := range j.limits {
 		j.assertions = append(j.assertions, newRemaining(j.scene, j.limits, i), newReset(j.scene, j.limits, i, j.opts.Draft), newPolicy(j.limits, i))
 	}
-	j.assertions = append(j.assertions, newCached(), newStorable(), newPrice(), newOutages(j.acted, j.limits, j.opts.Tick))
+	j.assertions = append(j.assertions, newCached(), newStorable(), newPrice(), newOutages(j.acted, j.limits, j.opts.Tick), newAftermath(j.acted, j.limits, j.opts.Tick))
 }
 
 // Block hears a piece of the record. The block's hits must not change
@@ -230,6 +230,7 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 		j.demand(&v.Findings[i], v)
 		j.excuse(&v.Findings[i])
 	}
+	tied(v.Findings)
 	v.Findings = slices.DeleteFunc(v.Findings, func(f results.Finding) bool {
 		return f.Check != CheckFitness && f.Check != CheckActed && f.Check != CheckServerClock && !scenarios.Covers(j.opts.Checks, f.Check)
 	})

@@ -93,7 +93,10 @@ func (o *outages) policy(x *absence, s *meanwhile) (f results.Finding) {
 		for _, h := range wrong[:min(len(wrong), 8)] {
 			f.Seqs = append(f.Seqs, h.Seq)
 		}
-		f.Text = fmt.Sprintf("%s it was declared to be %s, %s: %s; %s", when, x.want.Policy, why, s, s.like(x))
+		f.Text = fmt.Sprintf("%s it was declared to be %s%s, and %s", when, x.want.Policy, why, s)
+		if like := s.like(x); like != "" {
+			f.Text += "; " + like
+		}
 		f.Proof = witnessOf(x, &wrong[0])
 	case x.want.Policy == scenarios.ExpectFrozen && s.counts[seenLimited] == 0:
 		f.Text = fmt.Sprintf("%s nothing was refused, which frozen may mean, and open as well: %s", when, s)
@@ -154,18 +157,18 @@ func (o *outages) against(x *absence, s *meanwhile) (wrong []results.Hit, why st
 		wrong = s.hits
 	}
 	if len(wrong) > 0 {
-		return wrong, fmt.Sprintf("and %d of %s %s something else", len(wrong), plural(int64(len(s.hits)), "request"), verb(len(wrong), "says", "say"))
+		return wrong, ""
 	}
 	switch p := x.want.Policy; {
 	case len(o.limits) > 1 || !o.acted.whole(o.limits[0], x.begun, x.over) || x.slow && (p == scenarios.ExpectOpen || p == scenarios.ExpectFrozen || p == scenarios.ExpectLocal):
 		return nil, ""
 	case x.slow: // what is let through is let through by the store
-		return o.beyond(s, o.limits[0], "and to let through what the limit allows where the store answers")
+		return o.beyond(s, o.limits[0], " (or by the store to the limit)")
 	case p == scenarios.ExpectFrozen:
 		return s.changed()
 	case p == scenarios.ExpectLocal:
 		l := x.want.Local(o.limits[0])
-		return o.beyond(s, l, fmt.Sprintf("with %s on %s", terms(l), plural(max(x.want.Nodes, 1), "node")))
+		return o.beyond(s, l, fmt.Sprintf(", %s on %s", terms(l), plural(max(x.want.Nodes, 1), "node")))
 	}
 	return nil, ""
 }
@@ -208,7 +211,7 @@ func (o *outages) beyond(s *meanwhile, l scenarios.Limit, says string) (wrong []
 			wrong = append(wrong, *h)
 		}
 	}
-	return wrong, says + ", and " + f.Text
+	return wrong, says + ", where " + f.Text
 }
 
 // exceeded is the finding about whether more was admitted of some requests than a limit

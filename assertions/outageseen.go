@@ -138,7 +138,7 @@ func (s *meanwhile) changed() (wrong []results.Hit, why string) {
 			wrong = append(wrong, *h)
 		}
 	}
-	return wrong, fmt.Sprintf("and %s answered otherwise than the first of the same client", wereRequests(len(wrong)))
+	return wrong, fmt.Sprintf(", where %s answered otherwise than the first of the same client", wereRequests(len(wrong)))
 }
 
 func wereRequests(n int) string {

@@ -36,6 +36,9 @@ func (r *RedisServer) Restart() {
 	r.t.Cleanup(func() { thaw(process.cmd.Process) })
 }
 
+// PID is its process.
+func (r *RedisServer) PID() int { return r.process.cmd.Process.Pid }
+
 // Kill ends it at once, as a crash does.
 func (r *RedisServer) Kill() {
 	r.t.Helper()
