@@ -89,7 +89,7 @@ func (a *aftermath) again() (f results.Finding, ok bool) {
 		}
 		took := max(a.hits[n].first-m.To, 0)
 		longest = max(longest, took)
-		parts = append(parts, fmt.Sprintf("%s at %s: the limiter answers %s later", m.Text, instant(m.At), duration(took)))
+		parts = append(parts, fmt.Sprintf("%s at %s: the limiter answers %s", m.Text, instant(m.At), soon(took)))
 	}
 	const shown = 3
 	if n := len(parts) - shown; n > 0 {
@@ -97,4 +97,11 @@ func (a *aftermath) again() (f results.Finding, ok bool) {
 	}
 	f.Text, f.FromNS, f.ToNS = strings.Join(parts, "; "), a.acted.marks[0].At, a.acted.marks[len(a.acted.marks)-1].To
 	return f, len(parts) > 0
+}
+
+func soon(ns int64) string {
+	if ns == 0 {
+		return "at once"
+	}
+	return duration(ns) + " later"
 }

@@ -166,10 +166,16 @@ func (d *diagnosis) family(effects []effect) string {
 		backOver = backOver || back && len(e.over) > 0
 		onOver = onOver || e.mark.Size > 0 && len(e.over) > 0
 	}
+	first := effects[0]
+	_, away := takesStore(first.mark)
 	switch {
-	case effects[0].mark.On == scenarios.OnStore && (backRefused || onOver):
+	case away && len(first.over) > 0:
+		return "as where others than the limit decide while the store is away (" + CheckOutage + "): declare it with --expect where it is meant"
+	case first.mark.Kind == results.MarkFault && endangers(first.mark) && len(first.over) > 0:
+		return "as where budgets begin anew behind it: declare it with --expect fresh where it is meant"
+	case first.mark.On == scenarios.OnStore && (backRefused || onOver):
 		return "as where the time since a client's last request is taken from the store's wall clock"
-	case isNode(effects[0].mark.On) && (backOver || onOver):
+	case isNode(first.mark.On) && (backOver || onOver):
 		return "as where nodes whose clocks differ share what each writes by its own"
 	case backRefused && backOver:
 		return "as where windows are told apart by the wall clock"

@@ -52,7 +52,7 @@ func (a *aftermath) lockout() (f results.Finding, ok bool) {
 
 func (a *aftermath) tellLocked(f *results.Finding, x locked, moves int) {
 	l := a.limits[0]
-	f.Status, f.Key, f.Seqs = results.Broken, x.keys[0], x.seqs[:min(len(x.seqs), 8)]
+	f.Status, f.Seqs = results.Broken, x.seqs[:min(len(x.seqs), 8)]
 	f.FromNS, f.ToNS = x.mark.At, x.mark.At+x.silence
 	f.Got, f.Allowed, f.Unit = seconds(x.silence), 0, "seconds"
 	end := "for up to " + duration(x.silence)
@@ -86,7 +86,7 @@ func familyOf(l scenarios.Limit, d, silence int64) string {
 	case silence >= d-fill-blur && silence > 2*token:
 		return fmt.Sprintf("a step back by d locks a bucket on the wall clock for d - tau - (L-1)/r, %s here at most, where the time that passed may be less than nothing, where the latest stamp is kept, and where one moment is (GCRA)", duration(d+token))
 	case silence <= 2*token+blur:
-		return "a bucket on the wall clock whose level is cut off at nothing loses what it held, and no more"
+		return "a bucket on the wall clock whose level is cut off at nothing loses what it held, and one that takes less than nothing for nothing (max(0, dt), last = now) what came since it was last asked"
 	}
 	return ""
 }

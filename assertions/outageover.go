@@ -16,9 +16,9 @@ const CheckRecovery = "outage.recovery"
 // is itself again shows by an answer that its policy does not give: where all was
 // refused by an admission, where all was admitted by a refusal.
 func (o *outages) recovery(x *absence, s *meanwhile, behind []results.Hit) (f results.Finding, ok bool) {
-	policy := x.want.Policy
+	policy, _ := s.guess() // which may be another one than was declared
 	if policy == "" {
-		policy, _ = s.guess()
+		policy = x.want.Policy
 	}
 	sign, shows := signOf(policy)
 	if x.back == results.Never || !shows || x.slow || len(behind) == 0 {

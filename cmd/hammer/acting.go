@@ -39,6 +39,15 @@ func (a *acting) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&a.tools.Commands, "allow-commands", false, "run the commands that the scenario names")
 }
 
+// takeFlags takes those as well where nothing is done, so that the same arguments can
+// be given: what is planned may hang on them.
+func (a *acting) takeFlags(f *pflag.FlagSet) {
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	a.addFlags(own)
+	own.VisitAll(func(flag *pflag.Flag) { flag.Hidden = true })
+	f.AddFlagSet(own)
+}
+
 // addDisturbances adds those that say what.
 func (a *acting) addDisturbances(f *pflag.FlagSet) {
 	f.StringArrayVar(&a.clocks, "clock", nil, "move the server's wall clock while requests are fired, instead of the standard scenario: all, clock-back, clock-forward, strobe, freeze-resume, drift, away-and-back, wsl, skewed-nodes; or step=-5s, slew=500ppm, freeze=2s, strobe=-1s/250ms; may be repeated")
@@ -181,8 +190,12 @@ func (s *session) act(ctx context.Context, a *acting, label string, actions []sc
 func (a *acting) disturb(l scenarios.Limit, c library.Circumstances, all []library.Disturbance) (scenarios.Scenario, []library.Omission) {
 	s, left := library.Disturb(l, c, all)
 	for i := range s.Actions {
-		if !s.Actions[i].OfClock() {
-			s.Actions[i].Expect = scenarios.Expect(a.expect)
+		x := &s.Actions[i]
+		if x.Act == scenarios.StoreCut && len(a.tools.Stores) > 0 {
+			x.Act, x.On = scenarios.ProcessPause, scenarios.OnStore // which is as far away
+		}
+		if !x.OfClock() {
+			x.Expect = scenarios.Expect(a.expect)
 		}
 	}
 	return s, left

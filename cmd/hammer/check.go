@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -163,8 +164,8 @@ func (o *check) contradictions(args []string) error {
 	if len(args) == 0 && (len(o.acting.tools.PIDs) > 0 || o.acting.faketime || o.acting.tools.Admin != "") {
 		errs = append(errs, errors.New("--clock-pid, --clock-admin and --under-faketime are about a server with a URL, and none was given: add it"))
 	}
-	if len(o.acting.tools.Stores) > 0 {
-		errs = append(errs, errors.New("--store-pid: --clock and --faults are about the server, not about its store: write what is done to the store into a file, with on: store (as {at: 5s, clock: {step: -5s}, on: store}), and give --store-pid to hammer run FILE"))
+	if len(o.acting.tools.Stores) > 0 && !slices.Contains(o.acting.faults, "store-outage") {
+		errs = append(errs, errors.New("--store-pid: only --faults store-outage is about the store: write what is done to the store into a file, with on: store (as {at: 5s, clock: {step: -5s}, on: store}), and give --store-pid to hammer run FILE"))
 	}
 	if o.thorough && len(o.acting.clocks)+len(o.acting.faults) > 0 {
 		errs = append(errs, errors.New("--thorough and --clock or --faults are scenarios of their own: make two runs"))

@@ -47,6 +47,7 @@ phase and its key. The same scenario and seed print the same bytes.
 	f.BoolVar(&o.thorough, "thorough", false, "plan the least set of traps that finds every kind of fault, instead of the standard scenario")
 	f.BoolVar(&o.yaml, "yaml", false, "print the scenario as a file for hammer run instead of its shots")
 	o.acting.addDisturbances(f)
+	o.acting.takeFlags(f)
 	return cmd
 }
 

@@ -53,10 +53,14 @@ func runCommand(ctx context.Context, words []string, a scenarios.Action) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w: %s", strings.Join(words, " "), err, firstLine(output.Bytes()))
+	if err == nil {
+		return nil
 	}
-	return nil
+	err = fmt.Errorf("%s: %w", strings.Join(words, " "), err)
+	if said := firstLine(output.Bytes()); said != "" {
+		err = fmt.Errorf("%w: %s", err, said)
+	}
+	return err
 }
 
 func (c *commands) undo() (what []string, err error) {

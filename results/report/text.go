@@ -83,6 +83,8 @@ func (p *page) status(s results.Status, l results.Level) string {
 		return p.colour(red, "BROKEN")
 	case s == results.Broken:
 		return p.colour(yellow, "advice")
+	case s == results.Kept && l == results.Info: // nothing was promised of it
+		return p.colour(faint, "told")
 	case s == results.Kept:
 		return p.colour(green, "KEPT")
 	case l == results.Info:
