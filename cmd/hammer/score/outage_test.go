@@ -2,9 +2,13 @@ package score
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ratehammer/ratehammer/assertions"
 	"github.com/ratehammer/ratehammer/cmd/target/key"
@@ -18,6 +22,22 @@ import (
 // outageOf is what is found out about a server whose store is cut or slow for two
 // seconds, of which something was declared.
 func outageOf(t *testing.T, algorithm, down, fault string, want scenarios.Expect) results.Verdict {
+	t.Helper()
+	d, err := library.ParseDisturbance(fault, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return awayAt(t, algorithm, down, d, 3, func(_, planned []scenarios.Action) []scenarios.Action {
+		for i := range planned {
+			planned[i].Expect = want
+		}
+		return slices.Clone(planned)
+	})
+}
+
+// awayAt fires at a server with a store, and a policy for when that is away, while things
+// are done to it, and judges.
+func awayAt(t *testing.T, algorithm, down string, by library.Disturbance, seed uint64, choose func(drawn, planned []scenarios.Action) []scenarios.Action) results.Verdict {
 	t.Helper()
 	parse := func(s string) mode.Mode {
 		m, err := mode.Parse(s)
@@ -34,16 +54,7 @@ func outageOf(t *testing.T, algorithm, down, fault string, want scenarios.Expect
 	if down == "local" {
 		l.Fallback = parse("token-bucket{burst=2,rate=1/s}")
 	}
-	d, err := library.ParseDisturbance(fault, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sc, blocks, run := disturbRecord(t, l, 3, []library.Disturbance{d}, func(*scenarios.Limit) {}, func(_, planned []scenarios.Action) []scenarios.Action {
-		for i := range planned {
-			planned[i].Expect = want
-		}
-		return slices.Clone(planned)
-	})
+	sc, blocks, run := disturbRecord(t, l, seed, []library.Disturbance{by}, func(*scenarios.Limit) {}, choose)
 	j, err := assertions.New(sc.Limits, assertions.Options{Fresh: true, NoCauses: true, NoResolution: true, Phases: sc.Phases})
 	if err != nil {
 		t.Fatal(err)
@@ -109,5 +120,75 @@ func TestSlowStores(t *testing.T) {
 				t.Errorf("%s, declared %s: got %s", down, want, f.Text)
 			}
 		}
+	}
+}
+
+// randomly are some outages, each declared to be what it is, with restarts and moves of
+// the clock between them.
+func randomly(rng *rand.Rand, want scenarios.Expect, from, to time.Duration) (actions []scenarios.Action) {
+	add := func(a scenarios.Action) {
+		actions = append(actions, a)
+		if back, ok := a.Undoes(); ok && a.For > 0 {
+			back.Expect = a.Expect
+			actions = append(actions, back)
+		}
+	}
+	for at := from; at < to; at += time.Duration(rng.Int64N(int64(4 * time.Second))) {
+		lasts := time.Duration(100+rng.IntN(2900)) * time.Millisecond
+		switch rng.IntN(5) {
+		case 0, 1:
+			add(scenarios.Action{At: at, Act: scenarios.StoreCut, For: lasts, Expect: want})
+			at += lasts
+		case 2:
+			add(scenarios.Action{At: at, Act: scenarios.StoreDelay, By: time.Duration(5+rng.IntN(150)) * time.Millisecond, For: lasts, Expect: want})
+			at += lasts
+		case 3:
+			add(scenarios.Action{At: at, Act: scenarios.ProcessReload})
+		default:
+			add(scenarios.Action{At: at, Act: scenarios.ClockStep, By: time.Duration(rng.IntN(20_000)-10_000) * time.Millisecond})
+		}
+	}
+	return actions
+}
+
+// Whenever the store of a right limiter is away or slow, and whatever it does then by its
+// declared policy, it is not accused.
+func TestMixedOutages(t *testing.T) {
+	seeds := 3
+	if n, err := strconv.Atoi(os.Getenv("HAMMER_SEEDS")); err == nil {
+		seeds = n
+	}
+	right := []string{"token-bucket{burst=10,rate=5/s}", "gcra{burst=10,rate=5/s}", "sliding-log{rate=10/2s}", "fixed-window{rate=10/2s,align=first-hit}",
+		"fixed-window{rate=10/2s,align=epoch}", "sliding-counter{rate=10/2s}", "lumps{burst=10,rate=5/1s}"}
+	policies := []struct {
+		down string
+		want scenarios.Expect
+	}{{"open", "open"}, {"closed", "closed"}, {"none", "error"}, {"none", ""}, {"local", "local,burst=2,rate=1/s"}}
+	by, err := library.ParseDisturbance("clock-back", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := 0
+	for seed := range uint64(seeds) {
+		for i, p := range policies {
+			algorithm := right[(int(seed)+i)%len(right)]
+			var done []scenarios.Action
+			v := awayAt(t, algorithm, p.down, by, seed, func(drawn, _ []scenarios.Action) []scenarios.Action {
+				done = randomly(rand.New(rand.NewPCG(seed, uint64(i))), p.want, drawn[0].At, drawn[len(drawn)-1].At)
+				return done
+			})
+			if v.Status == results.Broken {
+				t.Errorf("seed %d: %s, %s, declared %q, is accused: %s\n%v", seed, algorithm, p.down, p.want, v.Headline, done)
+			}
+			for _, f := range v.Findings {
+				if f.Check == assertions.CheckOutage && f.Status == results.Kept && f.Level == results.Must {
+					held++
+				}
+			}
+		}
+	}
+	t.Logf("%d outages were as declared", held)
+	if held == 0 {
+		t.Error("no outage was asked about: the test shows nothing")
 	}
 }
