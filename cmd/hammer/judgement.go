@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -16,6 +17,9 @@ type judging struct {
 	fresh  bool
 	tick   time.Duration
 	strict bool
+	// asked is how many phases ask whether the promise is kept, where the scenario does
+	// not say it; 0: it does, or all ask.
+	asked int
 	// undiagnosed leaves out what a breach probably comes from.
 	undiagnosed bool
 }
@@ -31,7 +35,7 @@ type judgement struct {
 func newJudgement(s *scenarios.Scenario, j judging) (*judgement, error) {
 	judge, err := assertions.New(s.Limits, assertions.Options{
 		Fresh: j.fresh, Tick: j.tick, Strict: j.strict, Wanted: s.Wanted, LateBy: s.LateBy, Draft: s.Draft,
-		Checks: s.Checks, NoCauses: j.undiagnosed, Asked: s.Asked(), Phases: s.Phases,
+		Checks: s.Checks, NoCauses: j.undiagnosed, Asked: cmp.Or(j.asked, s.Asked()), Phases: s.Phases,
 	})
 	if err != nil {
 		return nil, err
