@@ -47,7 +47,7 @@ func TestExportsAreJudgedAlike(t *testing.T) {
 		args []string
 		want int
 	}{
-		{"broken, with follow-ups", []string{"--defect", "off-by-one{delta=3}", "--diagnose-for", "4s"}, exitBroken},
+		{"broken, with follow-ups", []string{"--defect", "off-by-one{delta=3}", "--diagnose-for", "2s"}, exitBroken},
 		{"nothing broken", []string{"--resolution", "5%", "--accept-inconclusive"}, exitKept},
 	} {
 		dir := t.TempDir()
