@@ -315,6 +315,16 @@ func pageIsNarrow(t *testing.T, b *browser) {
 	if len(bare) > 0 {
 		t.Errorf("charts without numbers on their axes: %q", bare)
 	}
+
+	// What is folded away is there on paper, and folded away again behind it.
+	const folded = "document.querySelectorAll('details:not([open])').length"
+	before := eval[int](b, folded)
+	if got := eval[int](b, "dispatchEvent(new Event('beforeprint')) && "+folded); before == 0 || got != 0 {
+		t.Errorf("on paper %d of %d folded parts are not there", got, before)
+	}
+	if got := eval[int](b, "dispatchEvent(new Event('afterprint')) && "+folded); got != before {
+		t.Errorf("behind printing %d parts are folded away, want %d", got, before)
+	}
 	b.quiet(t, address)
 }
 
