@@ -103,6 +103,8 @@ func planned(plan scenarios.Plan) time.Duration {
 func of(elapsed time.Duration, plan scenarios.Plan) string {
 	whole, most := planned(plan).Round(time.Second), plan.Length.Round(time.Second)
 	switch now := elapsed.Round(time.Second); {
+	case elapsed > plan.Length+time.Second:
+		return "all is fired; what is left is answers and the verdict"
 	case now > whole:
 		return fmt.Sprintf("%v, all planned requests are sent, and answers direct what follows (%v at most)", now, most)
 	case most > whole:

@@ -80,7 +80,10 @@ func (f *frame) told(colour, text string) {
 // head is the phase, a bar, and the time.
 func (s State) head(width int, unicode bool) string {
 	times := s.times()
-	if s.Elapsed > s.Whole {
+	switch {
+	case s.Elapsed > s.Most:
+		return "all is fired; what is left is answers and the verdict"
+	case s.Elapsed > s.Whole:
 		times = fmt.Sprintf("%s, as answers direct, %s at most", seconds(s.Elapsed), seconds(s.Most))
 	}
 	room := width - utf8.RuneCountInString(s.Phase) - len(times) - 6
