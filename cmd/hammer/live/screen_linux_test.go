@@ -1,45 +1,12 @@
 package live
 
 import (
-	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/ratehammer/ratehammer/internal/lab"
 )
-
-// pseudo is a terminal of this size, from the side of a program that runs on it.
-func pseudo(t *testing.T, columns, lines uint16) *os.File {
-	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("there are no terminals here: %v", err)
-	}
-	t.Cleanup(func() { master.Close() })
-	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	resize(t, f, columns, lines)
-	return f
-}
-
-func resize(t *testing.T, f *os.File, columns, lines uint16) {
-	t.Helper()
-	if err := unix.IoctlSetWinsize(int(f.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: columns, Row: lines}); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // A real terminal is drawn on in its size, as it is told to be, and one that cannot move
 // its cursor is not.
@@ -60,7 +27,7 @@ func TestTerminals(t *testing.T) {
 			for k, v := range tt.env {
 				t.Setenv(k, v)
 			}
-			f := pseudo(t, 80, 24)
+			f := lab.Terminal(t, 80, 24)
 			s, ok := Open(f)
 			if ok != tt.opens {
 				t.Fatalf("got %v, want %v", ok, tt.opens)
@@ -69,7 +36,7 @@ func TestTerminals(t *testing.T) {
 				return
 			}
 			for _, size := range [][2]uint16{{80, 24}, {41, 9}} {
-				resize(t, f, size[0], size[1])
+				lab.Resize(t, f, size[0], size[1])
 				style := s.Style()
 				if style.Width != int(size[0]) || style.Height != int(size[1]) {
 					t.Errorf("got %dx%d, want %v", style.Width, style.Height, size)
