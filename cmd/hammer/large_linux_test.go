@@ -93,7 +93,7 @@ func TestKilledRuns(t *testing.T) {
 		}
 		hits, parts := readable(t, dir)
 		page := filepath.Join(t.TempDir(), "page.html")
-	judge := exec.Command("hammer", "judge", dir, "--report", "html="+page)
+		judge := exec.Command("hammer", "judge", dir, "--report", "html="+page)
 		out, err := judge.CombinedOutput()
 		var exit *exec.ExitError
 		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() == exitFailed) {
