@@ -3,7 +3,7 @@
 GO ?= go
 PACKAGES = ./...
 
-.PHONY: build test check lint bench bench-peers faults busy matrix brute speed score causes large tools
+.PHONY: build test check lint bench bench-peers faults busy matrix brute speed score causes large cost tools
 
 build:
 	$(GO) build -o bin/ ./cmd/hammer ./cmd/target
@@ -69,6 +69,11 @@ causes:
 # moments: the memory that each takes, and what is left.
 large:
 	HAMMER_LARGE=5000000 HAMMER_KILLS=20 $(GO) test -count=1 -timeout 30m -v -run 'TestLargeRun|TestKilledRuns' ./cmd/hammer
+
+# What the recorder, the live view and --prometheus cost beside firing alone, in turns: medians.
+COST ?= 5
+cost:
+	HAMMER_COST=$(COST) $(GO) test -count=1 -timeout 30m -v -run TestWhatWatchingCosts ./cmd/hammer
 
 # Each fault of a bucket, each contract under its neighbour's, and each right
 # algorithm under its own, on so many seeds.

@@ -76,7 +76,7 @@ func (g *Gun) FireOn(ctx context.Context, plan scenarios.Plan, slack scenarios.S
 	if err := r.assign(); err != nil {
 		return results.Run{}, err
 	}
-	r.clk = clock{time.Now()}
+	r.clk = clock{g.meeting.begin(ctx)}
 	r.seq.Store(int64(len(plan.Shots)))
 	if err := r.take(); err != nil {
 		return results.Run{}, err

@@ -34,12 +34,13 @@ type Target struct {
 
 // Gun is a target that is ready to be fired at. Close frees its connections.
 type Gun struct {
-	target Target
-	url    *url.URL
-	to     *addresses
-	ids    atomic.Int32
-	cancel context.CancelFunc
-	actor  Actor // does what plans say is done to the server; nil: nobody
+	target  Target
+	url     *url.URL
+	to      *addresses
+	ids     atomic.Int32
+	cancel  context.CancelFunc
+	actor   Actor    // does what plans say is done to the server; nil: nobody
+	meeting *meeting // where a run waits for others before it begins; nil: it does not
 
 	chutes []*chute // one for each source address, the system's choice first; of the goroutine that sets up a run
 

@@ -36,9 +36,18 @@ func (s *session) answerAgain(before *results.Verdict, run *results.Run, interru
 
 // answer saves the verdict and prints it.
 func (s *session) answer(j *judgement, v *results.Verdict, run *results.Run, interrupted bool) error {
-	saved, err := store.Open(s.folder)
+	answer, err := s.save(j, v, run, interrupted)
 	if err != nil {
 		return err
+	}
+	return s.console.print(answer, s.saving)
+}
+
+// save puts the verdict beside the record.
+func (s *session) save(j *judgement, v *results.Verdict, run *results.Run, interrupted bool) (shown, error) {
+	saved, err := store.Open(s.folder)
+	if err != nil {
+		return shown{}, err
 	}
 	r := j.reportOf(*v, *run, blocks(saved.Blocks()))
 	r.Started = s.manifest.Started
@@ -53,12 +62,12 @@ func (s *session) answer(j *judgement, v *results.Verdict, run *results.Run, int
 		r.ExitCode = exitInterrupted
 	}
 	if err := store.SaveVerdict(s.folder, r); err != nil {
-		return err
+		return shown{}, err
 	}
 	if err := j.latency.Save(s.folder); err != nil {
-		return err
+		return shown{}, err
 	}
-	return s.console.print(shown{report: r, look: j.look, record: blocks(saved.Blocks())}, s.saving)
+	return shown{report: r, look: j.look, record: blocks(saved.Blocks())}, nil
 }
 
 // print writes a report in the forms that were asked for, and ends with its exit code.

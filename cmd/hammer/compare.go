@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ratehammer/ratehammer/probes"
 	"github.com/ratehammer/ratehammer/results/report"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
@@ -28,22 +30,30 @@ const compareCodes = `Exit codes, of several the first that applies:
   11   other numbers of requests were admitted or refused
   12   answers came later
   0    none of these
-  3    could not run: the flags, a folder or the disk are in the way`
+  3    could not run: the flags, a folder, a target or the disk are in the way
+  130  interrupted: what was recorded until then was saved`
 
 // compareFlags are the flags of hammer compare.
 type compareFlags struct {
 	within  int64
 	latency string
+	abreast abreast
 }
 
 func newCompare(c *console) *cobra.Command {
 	o := &compareFlags{}
 	cmd := &cobra.Command{
 		Use:   "compare BASE CANDIDATE",
-		Short: "Compare two runs of the same scenario",
-		Long: `Compares two saved runs of the same scenario and seed: which checks are broken, how
-many requests were admitted and refused in each phase on each key, and how long
-answers took.
+		Short: "Compare two runs of the same scenario, or two URLs side by side",
+		Long: `Compares two saved runs of the same scenario and seed, or fires one plan at two URLs
+side by side and compares what comes back: which checks are broken, how many
+requests were admitted and refused in each phase on each key, and how long answers
+took.
+
+Two URLs are sent the same requests at the same moments, but for a millisecond by
+which one is behind: at every other moment it is the other one. So a machine that is
+busy for a while is so for both. Each has fresh keys of its own, and its record is
+saved like that of any run.
 
 Counts are compared as they are. One request more or less on a key may come from
 the moment of one decision (--counts-within); more than that is a difference, and
@@ -52,18 +62,21 @@ answers direct what is sent, counts are shown and not judged.
 
 Latencies are compared by their quantiles over batches of the same planned
 requests, with intervals that need no distribution and hold together at 99 %. What
-the machine or the network did otherwise in one of the two runs is in them as
-well: fire both on one idle machine, one right after the other.
+the machine or the network did otherwise in one of two saved runs is in them as
+well: give two URLs, or fire both on one idle machine, one right after the other.
 
 ` + compareCodes,
-		Example: "  hammer compare hammer-runs/20260102-150405-1a2b3c4d hammer-runs/20260102-160102-5e6f7a8b",
-		Args:    cobra.ExactArgs(2),
-		RunE:    func(_ *cobra.Command, args []string) error { return o.run(c, args[0], args[1]) },
+		Example: `  hammer compare hammer-runs/20260102-150405-1a2b3c4d hammer-runs/20260102-160102-5e6f7a8b
+  hammer compare http://127.0.0.1:8080/ http://127.0.0.1:8081/ --burst 10 --rate 5/s
+  hammer compare http://127.0.0.1:8080/ http://127.0.0.1:8081/ --scenario login.yaml`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), c, args) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.Int64Var(&o.within, "counts-within", 1, "difference on one key in one phase that is none, in requests")
 	f.StringVar(&o.latency, "latency-within", "5%", "share of a quantile by which it may move and is said not to have")
+	o.abreast.addFlags(f)
 	return cmd
 }
 
@@ -74,6 +87,7 @@ type comparison struct {
 	Headline    string         `json:"headline"`
 	Base        side           `json:"base"`
 	Candidate   side           `json:"candidate"`
+	Abreast     bool           `json:"side_by_side"`             // fired at both in turns, on one clock
 	Apart       string         `json:"not_comparable,omitempty"` // why; absent: they can be compared
 	Broken      *report.Replay `json:"broken,omitempty"`
 	Differences []Difference   `json:"differences,omitempty"`
@@ -102,7 +116,7 @@ func sideOf(e *earlier, c counted) side {
 	return s
 }
 
-func (o *compareFlags) run(c *console, base, candidate string) error {
+func (o *compareFlags) run(ctx context.Context, c *console, args []string) error {
 	share, err := scenarios.ParsePercent(o.latency)
 	if err != nil {
 		return fmt.Errorf("--latency-within: %w", err)
@@ -110,15 +124,31 @@ func (o *compareFlags) run(c *console, base, candidate string) error {
 	if o.within < 0 {
 		return fmt.Errorf("--counts-within %d: give 0 or more", o.within)
 	}
-	a, err := openEarlier(base)
+	both := isURL(args[0])
+	switch {
+	case both != isURL(args[1]):
+		return &probes.Hinted{Err: fmt.Errorf("%s and %s are a URL and a saved run", args[0], args[1]), Hint: "give two of a kind; hammer replay RUN URL fires the plan of a saved run at a URL"}
+	case !both:
+		err = o.abreast.idle()
+	default:
+		args, err = o.abreast.fire(ctx, c, args)
+	}
 	if err != nil {
 		return err
 	}
-	b, err := openEarlier(candidate)
+	a, err := openEarlier(args[0])
+	if err != nil {
+		return err
+	}
+	b, err := openEarlier(args[1])
 	if err != nil {
 		return err
 	}
 	r := compareRuns(a, b, o.within, share)
+	r.Abreast = both
+	if ctx.Err() != nil {
+		r.ExitCode = exitInterrupted
+	}
 	if err := r.print(c); err != nil {
 		return err
 	}
@@ -216,7 +246,7 @@ func (r *comparison) print(c *console) error {
 		return report.JSON(c.out, r)
 	}
 	var w strings.Builder
-	word := map[int]string{0: "SAME", exitVerdicts: "OTHER VERDICT", exitCounts: "OTHER COUNTS", exitSlower: "SLOWER", exitApart: "NOT COMPARABLE"}[r.ExitCode]
+	word := map[int]string{0: "SAME", exitVerdicts: "OTHER VERDICT", exitCounts: "OTHER COUNTS", exitSlower: "SLOWER", exitInterrupted: "INTERRUPTED", exitApart: "NOT COMPARABLE"}[r.ExitCode]
 	fmt.Fprintf(&w, "%s  %s\n\n", word, r.Headline)
 	for _, s := range []struct {
 		name string
@@ -225,7 +255,7 @@ func (r *comparison) print(c *console) error {
 		fmt.Fprintf(&w, "  %-10s %s: %s\n", s.name, s.side.Folder, s.side.Headline)
 		fmt.Fprintf(&w, "             %s, hammer %s; %d admitted, %d limited, %d other, %d unknown\n", s.side.Target, s.side.Tool, s.side.Admitted, s.side.Limited, s.side.Other, s.side.Unknown)
 	}
-	if r.ExitCode != exitApart {
+	if r.Apart == "" {
 		r.table(&w)
 	}
 	if r.Base.Tool != r.Candidate.Tool {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -115,9 +116,13 @@ type exporter struct {
 
 func (e *exporter) write(w io.Writer, format string) error {
 	m := e.saved.Manifest
+	s, err := scenarios.Parse("manifest.json, scenario", []byte(m.Scenario), assertions.IDs())
+	if err != nil {
+		return err
+	}
 	switch format {
 	case "csv":
-		return traffic.WriteCSV(w, e.hits())
+		return traffic.WriteCSV(w, s.Asked(), time.Duration(m.TickNS), e.hits())
 	case "jtl":
 		return traffic.WriteJTL(w, m.Started, m.URL, m.Phases, e.hits())
 	case "hlog":
@@ -127,10 +132,8 @@ func (e *exporter) write(w io.Writer, format string) error {
 		}
 		return err
 	}
-	head, err := headerOf(m)
-	if err != nil {
-		return err
-	}
+	head := headerOf(s, m.Nonce != "")
+	head.Tick = m.TickNS
 	return lines.Write(w, head, slices.Collect(e.hits()))
 }
 
@@ -156,22 +159,22 @@ func (e *exporter) hits() iter.Seq[results.Hit] {
 	}
 }
 
-// headerOf is the promise of a run as the header of JSON Lines.
-func headerOf(m store.Manifest) (head lines.Header, err error) {
-	s, err := scenarios.Parse("manifest.json, scenario", []byte(m.Scenario), assertions.IDs())
-	if err != nil {
-		return head, err
+// headerOf is the promise of a run as the header of JSON Lines. Fresh keys are full at
+// first.
+func headerOf(s *scenarios.Scenario, fresh bool) (head lines.Header) {
+	if n := s.Asked(); n < len(s.Phases) {
+		head.Asked = n
 	}
 	for _, l := range s.Limits {
 		head.Limits = append(head.Limits, lineOf(l))
 	}
-	if head.Start = "unknown"; m.Nonce != "" {
+	if head.Start = "unknown"; fresh {
 		head.Start = "full"
 	}
 	if len(head.Limits) == 1 {
 		head.Limit, head.Limits = head.Limits[0], nil
 	}
-	return head, nil
+	return head
 }
 
 func lineOf(l scenarios.Limit) lines.Limit {

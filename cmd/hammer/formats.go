@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -78,8 +79,14 @@ func writable(path string) error {
 	hint := func(err error) error {
 		return &probes.Hinted{Err: fmt.Errorf("--report: %w", err), Hint: "name a file in a folder that is there"}
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	switch info, err := os.Stat(path); {
+	case err != nil: // it is to be made
+	case info.IsDir():
 		return hint(fmt.Errorf("%s is a folder", path))
+	case info.Mode().IsRegular() && info.Size() > 0 && path != os.Getenv("GITHUB_STEP_SUMMARY"):
+		if err := replaceable(path); err != nil {
+			return err
+		}
 	}
 	info, err := os.Stat(filepath.Dir(path))
 	switch {
@@ -87,6 +94,24 @@ func writable(path string) error {
 		return hint(err)
 	case !info.IsDir():
 		return hint(fmt.Errorf("%s is no folder", filepath.Dir(path)))
+	}
+	return nil
+}
+
+// replaceable is an error for a file that is no report of hammer's.
+func replaceable(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("--report: %w", err)
+	}
+	defer f.Close()
+	head := make([]byte, report.OursHead)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("--report: reading %s: %w", path, err)
+	}
+	if !report.Ours(head[:n]) {
+		return &probes.Hinted{Err: fmt.Errorf("--report: %s is there, and is no report of hammer's: it is not written over", path), Hint: "name another file, or remove that one"}
 	}
 	return nil
 }

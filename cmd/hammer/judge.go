@@ -173,7 +173,7 @@ func (o *judgeFlags) lines(name string) (out shown, err error) {
 	if err := o.override(s); err != nil {
 		return out, err
 	}
-	j, err := newJudgement(s, judging{fresh: header.Start != "unknown", strict: o.saving.strict, undiagnosed: o.saving.undiagnosed})
+	j, err := newJudgement(s, judging{fresh: header.Start != "unknown", asked: header.Asked, tick: time.Duration(header.Tick), strict: o.saving.strict, undiagnosed: o.saving.undiagnosed})
 	if err != nil {
 		return out, err
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ratehammer/ratehammer/assertions"
@@ -9,6 +11,7 @@ import (
 	"github.com/ratehammer/ratehammer/results/report"
 	"github.com/ratehammer/ratehammer/results/store"
 	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/library"
 )
 
 // judging is what a judge is told beside the scenario.
@@ -16,6 +19,9 @@ type judging struct {
 	fresh  bool
 	tick   time.Duration
 	strict bool
+	// asked is how many phases ask whether the promise is kept, where the scenario does
+	// not say it; 0: it does, or all ask.
+	asked int
 	// undiagnosed leaves out what a breach probably comes from.
 	undiagnosed bool
 }
@@ -31,7 +37,7 @@ type judgement struct {
 func newJudgement(s *scenarios.Scenario, j judging) (*judgement, error) {
 	judge, err := assertions.New(s.Limits, assertions.Options{
 		Fresh: j.fresh, Tick: j.tick, Strict: j.strict, Wanted: s.Wanted, LateBy: s.LateBy, Draft: s.Draft,
-		Checks: s.Checks, NoCauses: j.undiagnosed, Asked: s.Asked(), Phases: s.Phases,
+		Checks: s.Checks, NoCauses: j.undiagnosed, Asked: cmp.Or(j.asked, s.Asked()), Phases: s.Phases,
 	})
 	if err != nil {
 		return nil, err
@@ -88,7 +94,27 @@ func (j *judgement) reportOf(v results.Verdict, run results.Run, record blocks) 
 		Version: report.SchemaVersion, Status: v.Status, Strict: j.strict, Headline: v.Headline, Target: j.scenario.Target, Promise: scenarios.Promises(j.scenario.Limits),
 		Findings: v.Findings, Run: run, Resolutions: v.Resolutions, Causes: v.Causes, Strip: j.strip, Evidence: evidence.Hits(),
 	}
+	r.Phases = explained(j.scenario, v.Findings)
 	return r
+}
+
+// explained is what those phases fire whose clients a breach is about. Phases that
+// somebody else wrote explain themselves.
+func explained(s *scenarios.Scenario, findings []results.Finding) map[string]string {
+	said := map[string]string{}
+	if !library.Drawn(s.Name) {
+		return said
+	}
+	for _, f := range findings {
+		phase, _, invented := strings.Cut(f.Key, "/")
+		if f.Status != results.Broken || !invented {
+			continue
+		}
+		if says := library.Meaning(s.Limits[0], phase); says != "" {
+			said[phase] = says
+		}
+	}
+	return said
 }
 
 // recheck puts the command that judges the record again beside each broken finding.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -19,8 +20,8 @@ import (
 // peak is the most memory that a process that has ended had, in MiB.
 func peak(c *exec.Cmd) int64 { return c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10 }
 
-// A run of any length is recorded within 100 MB and judged within 200 MB, each of them
-// a whole process.
+// A run of any length is recorded within 100 MB, and judged within 200 MB with a page of
+// less than 2 MB, each of them a whole process.
 func TestLargeRun(t *testing.T) {
 	n := asked(largeHits, 60_000)
 	dir := filepath.Join(t.TempDir(), "run")
@@ -35,13 +36,21 @@ func TestLargeRun(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	written := time.Since(begun)
-	judge := exec.Command("hammer", "judge", dir)
+	page := filepath.Join(t.TempDir(), "page.html")
+	judge := exec.Command("hammer", "judge", dir, "--report", "html="+page)
 	var out bytes.Buffer
 	judge.Stdout = &out
 	begun = time.Now()
 	err = judge.Run()
 	first, _, _ := strings.Cut(out.String(), "\n")
-	t.Logf("%d requests: written in %v within %d MiB, judged in %v within %d MiB: %s", n, written.Round(time.Millisecond), peak(write), time.Since(begun).Round(time.Millisecond), peak(judge), first)
+	size := int64(math.MaxInt64)
+	if info, err := os.Stat(page); err == nil {
+		size = info.Size()
+	}
+	t.Logf("%d requests: written in %v within %d MiB, judged in %v within %d MiB, a page of %d kB: %s", n, written.Round(time.Millisecond), peak(write), time.Since(begun).Round(time.Millisecond), peak(judge), size/1000, first)
+	if size >= 2_000_000 {
+		t.Errorf("the page takes %d bytes, want less than 2 MB", size)
+	}
 	if err != nil || !strings.HasPrefix(first, "KEPT") {
 		t.Errorf("got %v, %q, want that it is kept", err, first)
 	}
@@ -83,7 +92,8 @@ func TestKilledRuns(t *testing.T) {
 			t.Fatalf("%v, alive %v", err, alive)
 		}
 		hits, parts := readable(t, dir)
-		judge := exec.Command("hammer", "judge", dir)
+		page := filepath.Join(t.TempDir(), "page.html")
+		judge := exec.Command("hammer", "judge", dir, "--report", "html="+page)
 		out, err := judge.CombinedOutput()
 		var exit *exec.ExitError
 		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() == exitFailed) {

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ratehammer/ratehammer/assertions"
 	"github.com/ratehammer/ratehammer/cmd/hammer/live"
 	"github.com/ratehammer/ratehammer/probes"
 	"github.com/ratehammer/ratehammer/results"
@@ -25,6 +24,7 @@ type viewer struct {
 	console *console
 	screen  *live.Screen // nil: there is no terminal
 	record  *live.Record // nil as well then
+	proven  bool         // a breach is shown
 	atMost  func(time.Duration) (float64, bool)
 }
 
@@ -43,24 +43,27 @@ func newViewer(c *console, limits []scenarios.Limit) *viewer {
 }
 
 // block is told of each piece of the record, and what it proves.
-func (v *viewer) block(b results.Block, proven func() (check string, ok bool)) {
+func (v *viewer) block(b results.Block, proof func() (results.Finding, bool)) {
 	if v.record == nil {
 		return
 	}
 	v.record.Block(b)
-	if check, ok := proven(); ok {
-		v.record.Prove(meant(check))
+	if v.proven {
+		return
+	}
+	var f results.Finding
+	if f, v.proven = proof(); v.proven {
+		v.record.Prove(proofLine(f))
 	}
 }
 
-// meant is an assertion with what it says, which does not hold.
-func meant(check string) string {
-	for _, a := range assertions.All() {
-		if a.ID == check {
-			return fmt.Sprintf("%s (%q)", check, a.Says)
-		}
+// proofLine is a breach in one line: where first, since a narrow screen cuts its end.
+func proofLine(f results.Finding) string {
+	where := ""
+	if f.Key != "" {
+		where = "on " + f.Key + ", "
 	}
-	return check
+	return fmt.Sprintf("%s%.3f s: %s", where, time.Duration(f.FromNS).Seconds(), f.Text)
 }
 
 // show tells how far the run is until the returned function is called. The plan's
@@ -100,6 +103,8 @@ func planned(plan scenarios.Plan) time.Duration {
 func of(elapsed time.Duration, plan scenarios.Plan) string {
 	whole, most := planned(plan).Round(time.Second), plan.Length.Round(time.Second)
 	switch now := elapsed.Round(time.Second); {
+	case elapsed > plan.Length+time.Second:
+		return "all is fired; what is left is answers and the verdict"
 	case now > whole:
 		return fmt.Sprintf("%v, all planned requests are sent, and answers direct what follows (%v at most)", now, most)
 	case most > whole:

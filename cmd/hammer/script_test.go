@@ -31,6 +31,17 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if as := os.Getenv(watchedAs); as != "" {
+		length, err := time.ParseDuration(os.Args[3])
+		if err == nil {
+			err = watched(as, os.Args[1], os.Args[2], length)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	testscript.Main(m, map[string]func(){"hammer": main})
 }
 

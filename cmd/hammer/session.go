@@ -139,11 +139,11 @@ func (t *tee) Block(b results.Block) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.judged {
-		t.viewer.block(b, func() (string, bool) { return "", false })
+		t.viewer.block(b, func() (f results.Finding, ok bool) { return f, false })
 		return nil
 	}
 	t.judge.block(b)
-	t.viewer.block(b, t.judge.judge.Proven)
+	t.viewer.block(b, t.judge.judge.Proof)
 	if t.stop != nil && !t.proven {
 		if _, t.proven = t.judge.judge.Proven(); t.proven {
 			t.stop()

@@ -103,7 +103,7 @@ func (o *judgeFlags) traffic(name string, format traffic.Format, r io.Reader) (o
 
 // concluded judges a record that was read, and answers.
 func (o *judgeFlags) concluded(s *scenarios.Scenario, record *traffic.Record, notes []string) (out shown, err error) {
-	j, err := newJudgement(s, judging{fresh: o.source.full, strict: o.saving.strict, undiagnosed: o.saving.undiagnosed})
+	j, err := newJudgement(s, judging{fresh: o.source.full, asked: record.Asked, tick: record.Tick, strict: o.saving.strict, undiagnosed: o.saving.undiagnosed})
 	if err != nil {
 		return out, err
 	}

@@ -75,7 +75,7 @@ func prefixed(prefix, text string) string {
 // proofText is the evidence of a finding in plain text.
 func proofText(r *Report, i int) string {
 	p := &page{style: Style{Width: 100}}
-	p.evidence(&r.Findings[i], hitsOf(r, i), r.Recheck)
+	p.evidence(&r.Findings[i], hitsOf(r, i), r.Recheck, r.Client(r.Findings[i].Key))
 	return p.out.String()
 }
 

@@ -16,6 +16,10 @@ func (r *Report) plain() *Report {
 	out := *r
 	out.Headline, out.Target, out.Server = oneLine(r.Headline), oneLine(r.Target), oneLine(r.Server)
 	out.Folder, out.Recheck, out.Keys = oneLine(r.Folder), oneLine(r.Recheck), oneLine(r.Keys)
+	out.Phases = map[string]string{}
+	for name, says := range r.Phases {
+		out.Phases[oneLine(name)] = oneLine(says)
+	}
 	out.Promise, out.Notes = allOneLine(r.Promise), allOneLine(r.Notes)
 	out.Findings = slices.Clone(r.Findings)
 	for i := range out.Findings {

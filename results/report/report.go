@@ -3,6 +3,8 @@
 package report
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ratehammer/ratehammer/results"
@@ -31,10 +33,22 @@ type Report struct {
 	Replay      *Replay              `json:"replay,omitempty"`  // what the run repeats, and how it compares; absent: it repeats none
 	Folder      string               `json:"folder,omitempty"`  // where the record is; empty: it was not saved
 	Recheck     string               `json:"recheck,omitempty"` // command that judges the record again
+	Phases      map[string]string    `json:"phases,omitempty"`  // what those phases fire whose clients a breach is about, by name; absent: that is not known
 	Keys        string               `json:"keys,omitempty"`    // how a key label reads on the wire; empty: it does not differ
 
 	Strip    *Strip          `json:"-"` // the timeline; nil: none
 	Evidence [][]results.Hit `json:"-"` // by finding: the requests behind it
+}
+
+// Client is whose a key is that was invented, and what is fired on it: keys are called
+// after the phase that invents them. Empty: the label says it all.
+func (r *Report) Client(key string) string {
+	phase, n, ok := strings.Cut(key, "/")
+	says := r.Phases[phase]
+	if !ok || says == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s is client %s of phase %s: %s", key, n, phase, says)
 }
 
 // Replay is a run held against the one that it repeats.

@@ -39,7 +39,7 @@ func Text(w io.Writer, r *Report, s Style) error {
 	p.strip(r)
 	for i, f := range r.Findings {
 		if f.Status == results.Broken {
-			p.evidence(&r.Findings[i], hitsOf(r, i), r.Recheck)
+			p.evidence(&r.Findings[i], hitsOf(r, i), r.Recheck, r.Client(f.Key))
 		}
 	}
 	for _, n := range r.Notes {
@@ -299,12 +299,15 @@ func (p *page) strip(r *Report) {
 	p.line("")
 }
 
-func (p *page) evidence(f *results.Finding, hits []results.Hit, recheck string) {
+func (p *page) evidence(f *results.Finding, hits []results.Hit, recheck, client string) {
 	where := ""
 	if f.Key != "" {
 		where = " on key " + f.Key
 	}
 	p.line("%s%s, from %s to %s", f.Check, where, seconds(f.FromNS), seconds(f.ToNS))
+	if client != "" {
+		p.hang("  ", client)
+	}
 	if f.Proof != "" {
 		p.hang("  ", f.Proof)
 	}

@@ -45,7 +45,7 @@ func (r *Record) Frame(s State, style Style) []string {
 		f.line(faint, fmt.Sprintf("late by %s (half), %s (99 %%), %s (worst)", short(r.lateness(0.5)), short(r.lateness(0.99)), short(time.Duration(r.most))))
 	}
 	if r.proof != "" {
-		f.line(red, "BROKEN already: "+r.proof)
+		f.told(red, "BROKEN already "+r.proof)
 	} else {
 		f.line(faint, "nothing is proven to be broken so far")
 	}
@@ -68,10 +68,22 @@ func (f *frame) line(colour, text string) {
 	f.lines = append(f.lines, text)
 }
 
+// told is a text in up to two lines, broken between words.
+func (f *frame) told(colour, text string) {
+	if end := strings.LastIndexByte(cut(text, f.width), ' '); utf8.RuneCountInString(text) > f.width && end > f.width/2 {
+		f.line(colour, text[:end])
+		text = "  " + strings.TrimLeft(text[end:], " ")
+	}
+	f.line(colour, text)
+}
+
 // head is the phase, a bar, and the time.
 func (s State) head(width int, unicode bool) string {
 	times := s.times()
-	if s.Elapsed > s.Whole {
+	switch {
+	case s.Elapsed > s.Most:
+		return "all is fired; what is left is answers and the verdict"
+	case s.Elapsed > s.Whole:
 		times = fmt.Sprintf("%s, as answers direct, %s at most", seconds(s.Elapsed), seconds(s.Most))
 	}
 	room := width - utf8.RuneCountInString(s.Phase) - len(times) - 6

@@ -216,6 +216,7 @@ const shownRange = `document.getElementById('range').textContent`
 func TestPageInBrowser(t *testing.T) {
 	b := openBrowser(t)
 	t.Run("use", func(t *testing.T) { b.page(t, 1280, 900); pageIsUsed(t, b) })
+	t.Run("narrow", func(t *testing.T) { b.page(t, 400, 860); pageIsNarrow(t, b) })
 	t.Run("hostile", func(t *testing.T) { b.page(t, 400, 800); pageRunsNothingHostile(t, b) })
 	t.Run("any length", func(t *testing.T) { b.page(t, 1280, 900); pageOfAnyLength(t, b) })
 }
@@ -287,6 +288,42 @@ func pageIsUsed(t *testing.T, b *browser) {
 	b.key("n")
 	if said := eval[string](b, "document.getElementById('said').textContent"); !strings.HasPrefix(said, "request 1,") {
 		t.Errorf("n says %q, want a request", said)
+	}
+	b.quiet(t, address)
+}
+
+// On a narrow screen whoever sees no more than the first of it knows what is wrong, on
+// whose key and when, and no chart has a word that is cut off or an axis without numbers.
+func pageIsNarrow(t *testing.T, b *browser) {
+	address := b.open(written(t, burst(300)))
+	for _, element := range []string{"h1", ".where", ".whose", "#next-title"} {
+		if bottom := eval[float64](b, fmt.Sprintf("document.querySelector(%q).getBoundingClientRect().bottom", element)); bottom > 860 {
+			t.Errorf("%s ends at %v, below the first screen", element, bottom)
+		}
+	}
+	if got := eval[string](b, "document.querySelector('.whose').innerText"); !strings.Contains(got, "client 1 of phase volley: all at once") {
+		t.Errorf("the key is explained as %q", got)
+	}
+	cut := eval[[]string](b, `[...document.querySelectorAll('.chart svg text')].filter((t) => {
+		const w = t.getBoundingClientRect(), s = t.ownerSVGElement.getBoundingClientRect();
+		return w.left < s.left - 1 || w.right > s.right + 1;
+	}).map((t) => t.textContent)`)
+	if len(cut) > 0 {
+		t.Errorf("words of charts are cut off: %q", cut)
+	}
+	bare := eval[[]string](b, `[...document.querySelectorAll('.chart .plot > svg, .chart figure > svg')].filter((s) => [...s.querySelectorAll('text')].filter((t) => /\d/.test(t.textContent)).length < 4).map((s) => s.getAttribute('aria-label'))`)
+	if len(bare) > 0 {
+		t.Errorf("charts without numbers on their axes: %q", bare)
+	}
+
+	// What is folded away is there on paper, and folded away again behind it.
+	const folded = "document.querySelectorAll('details:not([open])').length"
+	before := eval[int](b, folded)
+	if got := eval[int](b, "dispatchEvent(new Event('beforeprint')) && "+folded); before == 0 || got != 0 {
+		t.Errorf("on paper %d of %d folded parts are not there", got, before)
+	}
+	if got := eval[int](b, "dispatchEvent(new Event('afterprint')) && "+folded); got != before {
+		t.Errorf("behind printing %d parts are folded away, want %d", got, before)
 	}
 	b.quiet(t, address)
 }

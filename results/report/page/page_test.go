@@ -45,7 +45,7 @@ func burst(n int64) Source {
 		f(b)
 	}
 	r := &report.Report{Status: results.Broken, ExitCode: 1, Headline: "11 requests admitted within 3 ms, where burst 10 and 5/s allow 10.01", Target: "http://127.0.0.1:8080/",
-		Started: time.Unix(1_800_000_000, 0), Promise: []string{"token-bucket burst 10, rate 5/s"}, Folder: "run", Recheck: "hammer judge run",
+		Started: time.Unix(1_800_000_000, 0), Promise: []string{"token-bucket burst 10, rate 5/s"}, Folder: "run", Recheck: "hammer judge run", Phases: map[string]string{"volley": "all at once"},
 		Run: results.Run{Planned: n + 22, Sent: n + 22, LastedNS: 600e6 + n*1e6}}
 	r.Findings = []results.Finding{
 		{Check: "bound.upper", Status: results.Broken, Limit: "limit", Key: "volley/1", FromNS: 500e6, ToNS: 503e6, Got: 11, Allowed: 10.01, Text: r.Headline, Proof: "11 > 10.01", Seqs: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},

@@ -33,6 +33,16 @@ func (v view) Where() string {
 	return ""
 }
 
+// Whose is the client that this is about.
+func (v view) Whose() string {
+	for _, f := range v.Report.Findings {
+		if f.Status == results.Broken && f.Level == results.Must && (f.Key != "" || f.ToNS > 0) {
+			return v.Report.Client(f.Key)
+		}
+	}
+	return ""
+}
+
 func place(f results.Finding) string {
 	var parts []string
 	if f.Key != "" {
@@ -61,6 +71,7 @@ type entry struct {
 	Class string // broken, advice, kept, open, or unasked
 	Word  string // the same for people
 	Place string
+	Whose string // the client, and what was fired on its key
 	Named string // the limit, where there are several
 	Hits  []results.Hit
 }
@@ -78,7 +89,7 @@ func (v view) Entries() (all []entry) {
 				e.Named = f.Limit
 			}
 			if f.Status == results.Broken {
-				e.Place = place(f)
+				e.Place, e.Whose = place(f), v.Report.Client(f.Key)
 			}
 			if i < len(v.Report.Evidence) {
 				e.Hits = v.Report.Evidence[i]
@@ -154,7 +165,8 @@ func words() []Term {
 		{"other, unknown", "answered by something that is not the limiter; or not answered, so that it may have been admitted"},
 		{"burst b, rate r", "what the limit promises: b requests at once, and r for each second after that"},
 		{"window", "a stretch of time in which admissions are counted: the one shown holds more, or fewer, than the promise explains"},
-		{"key", "what the limiter tells clients apart by; each key has a budget of its own"},
+		{"key", "what the limiter tells clients apart by; each key has a budget of its own. Keys that hammer invents are called after the phase that invents them: volley/2 is the second client of the phase volley"},
+		{"phase", "a part of what is fired, such as a volley or a steady pace; hammer list says what each is for, hammer plan which there are"},
 		{"interval", "a request was decided at some moment between when it was sent and when its answer came: nothing is called broken that some choice of moments explains"},
 		{"planned, sent", "when a request was due, and when it left; the difference is hammer's own lateness"},
 	}

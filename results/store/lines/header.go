@@ -6,6 +6,11 @@ type Header struct {
 	Expect string `json:"expect,omitempty"` // status and, if broken, the check that says so: "kept", "broken bound.upper"; empty: nothing is expected
 	Note   string `json:"note,omitempty"`   // for people
 	Start  string `json:"start,omitempty"`  // what a bucket holds when its key is first used: full, or unknown; empty: full
+	// Asked is how many phases, from the first on, ask whether the promise is kept: the
+	// requests of those behind them were sent after a breach, to find what it comes from,
+	// and no finding rests on them. 0: all ask.
+	Asked int   `json:"asked,omitempty"`
+	Tick  int64 `json:"tick_ns,omitempty"` // step of the client's clock, by which an end may be too early; 0: the ends are late enough
 	Limit
 	Limits []Limit `json:"limits,omitempty"` // further limits, all of which hold
 }

@@ -7,17 +7,29 @@ import (
 	"io"
 	"iter"
 	"strconv"
+	"time"
 
 	"github.com/ratehammer/ratehammer/results"
 )
 
 // csvColumns are those of the timeline, in the same order and with the same
-// meaning; first_ns is empty where a request was never answered.
+// meaning; first_ns is empty where a request was never answered. Behind them stand
+// whether a request was sent after a breach, to find what it comes from, and the step of
+// the client's clock, by which an end may be too early: it is the same in all rows.
+// Files of before have neither.
 var csvColumns = []string{"seq", "phase", "conn", "key", "peer", "cost", "planned_ns", "sent_ns", "first_ns", "done_ns",
-	"fresh", "outcome", "status", "obeyed", "retry_after", "date", "headers", "err"}
+	"fresh", "outcome", "status", "obeyed", "retry_after", "date", "headers", "err", "follow_up", "tick_ns"}
 
-// WriteCSV writes hits as they come, under the names of their columns.
-func WriteCSV(w io.Writer, hits iter.Seq[results.Hit]) error {
+// Places of columns.
+const (
+	followUp = 18 // and how many columns files of before have
+	tick     = 19
+)
+
+// WriteCSV writes hits as they come, under the names of their columns. Of their phases
+// so many, from the first on, ask whether the promise is kept; step is that of the
+// client's clock.
+func WriteCSV(w io.Writer, asked int, step time.Duration, hits iter.Seq[results.Hit]) error {
 	enc := csv.NewWriter(w)
 	if err := enc.Write(csvColumns); err != nil {
 		return err
@@ -29,7 +41,7 @@ func WriteCSV(w io.Writer, hits iter.Seq[results.Hit]) error {
 			first = d(h.First)
 		}
 		err := enc.Write([]string{d(h.Seq), d(int64(h.Phase)), d(int64(h.Conn)), h.Key, h.Peer, d(h.Cost), d(h.Planned), d(h.Sent), first, d(h.Done),
-			strconv.FormatBool(h.Fresh), h.Outcome.String(), d(int64(h.Status)), d(h.Obeyed), h.RetryAfter, h.Date, h.Headers, h.Err})
+			strconv.FormatBool(h.Fresh), h.Outcome.String(), d(int64(h.Status)), d(h.Obeyed), h.RetryAfter, h.Date, h.Headers, h.Err, strconv.FormatBool(int(h.Phase) >= asked), d(int64(step))})
 		if err != nil {
 			return err
 		}
@@ -41,20 +53,27 @@ func WriteCSV(w io.Writer, hits iter.Seq[results.Hit]) error {
 // csv reads what WriteCSV wrote. Its moments are exact, and stay as they are.
 func (b *builder) csv(r io.Reader) error {
 	dec := csv.NewReader(r)
-	dec.FieldsPerRecord, dec.ReuseRecord = len(csvColumns), true
+	dec.ReuseRecord = true // the head says how many fields there are
 	head, err := dec.Read()
 	if err != nil {
 		return at(0, err)
 	}
-	for i, name := range csvColumns {
+	if len(head) != len(csvColumns) && len(head) != followUp {
+		return at(1, fmt.Errorf("%d columns, and %d are expected", len(head), len(csvColumns)))
+	}
+	for i, name := range csvColumns[:len(head)] {
 		if head[i] != name {
 			return at(1, fmt.Errorf("column %d is %q, and %s is expected", i+1, head[i], name))
 		}
 	}
+	later, last := false, int32(-1)
 	b.base, b.rec.Answers = 0, true
 	for {
 		rec, err := dec.Read()
 		if err == io.EOF {
+			if later {
+				b.rec.Asked = int(last) + 1
+			}
 			return nil
 		}
 		if err != nil {
@@ -64,6 +83,19 @@ func (b *builder) csv(r io.Reader) error {
 		h, err := csvHit(rec)
 		if err != nil {
 			return at(int64(line), err)
+		}
+		step := time.Duration(0)
+		if len(rec) > followUp {
+			step, err = time.ParseDuration(rec[tick] + "ns")
+			if err != nil || step < 0 {
+				return at(int64(line), fmt.Errorf("tick_ns is %q, where a whole number of 0 or more is needed", rec[tick]))
+			}
+		}
+		b.rec.Tick = max(b.rec.Tick, step)
+		if len(rec) > followUp && rec[followUp] == "true" {
+			later = true
+		} else {
+			last = max(last, h.Phase)
 		}
 		b.rec.Hits = append(b.rec.Hits, h)
 	}

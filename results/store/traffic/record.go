@@ -42,9 +42,11 @@ type Record struct {
 	Start   time.Time // wall clock of the record's moment zero; zero: the source has none
 	Hits    []results.Hit
 	Marks   []results.Mark
-	Answers bool     // header fields of the answers are on record, so that Retry-After can be asked for
-	Partial bool     // requests may be missing from it, so that a refusal may have had a reason that it does not show
-	Notes   []string // what the source's times mean, what was assumed, and what cannot be asked, for people
+	Answers bool          // header fields of the answers are on record, so that Retry-After can be asked for
+	Partial bool          // requests may be missing from it, so that a refusal may have had a reason that it does not show
+	Asked   int           // so many phases, from the first on, ask whether the promise is kept; what is behind them was sent after a breach; 0: all ask
+	Tick    time.Duration // step of the recorder's clock, by which an end may be too early; 0: the ends are late enough
+	Notes   []string      // what the source's times mean, what was assumed, and what cannot be asked, for people
 }
 
 // exchange is one request as a source tells of it: moments in nanoseconds on

@@ -215,18 +215,25 @@ func TestSetBack(t *testing.T) {
 	}
 }
 
-// TestCSV: what is written is read back as it was.
+// TestCSV: what is written is read back as it was, with how many phases ask; a file
+// from before that was written is read as well.
 func TestCSV(t *testing.T) {
 	hits := []results.Hit{
 		{Seq: 1, Cost: 1, Planned: -5, Sent: 5, First: 9, Done: 9, Outcome: results.Admitted, Status: 200, Key: "a,\"b\"", Headers: "x: 1\ny: 2"},
 		{Seq: 7, Phase: 2, Conn: 3, Peer: "p", Cost: 4, Planned: 5, Sent: 6, First: results.Never, Done: 9, Fresh: true, Obeyed: 1, Err: "timeout", RetryAfter: "1", Date: "d"},
 	}
-	var b bytes.Buffer
-	if err := WriteCSV(&b, slices.Values(hits)); err != nil {
-		t.Fatal(err)
-	}
-	if rec := read(t, b.String(), Options{}); !slices.Equal(rec.Hits, hits) || rec.Format != CSV {
-		t.Errorf("got %+v, want %+v", rec.Hits, hits)
+	for _, tt := range []struct{ asked, want int }{{3, 0}, {1, 1}, {0, 0}} { // of 3 none is behind; of 0 none asks, which no run is
+		var b bytes.Buffer
+		if err := WriteCSV(&b, tt.asked, 50, slices.Values(hits)); err != nil {
+			t.Fatal(err)
+		}
+		if rec := read(t, b.String(), Options{}); !slices.Equal(rec.Hits, hits) || rec.Format != CSV || rec.Asked != tt.want || rec.Tick != 50 {
+			t.Errorf("asked %d: got %d and %+v, want %d and %+v", tt.asked, rec.Asked, rec.Hits, tt.want, hits)
+		}
+		old := strings.NewReplacer(",follow_up,tick_ns\n", "\n", ",true,50\n", "\n", ",false,50\n", "\n").Replace(b.String())
+		if rec := read(t, old, Options{}); !slices.Equal(rec.Hits, hits) || rec.Asked != 0 || rec.Tick != 0 {
+			t.Errorf("an old file: got %d and %+v, want %+v", rec.Asked, rec.Hits, hits)
+		}
 	}
 }
 

@@ -25,7 +25,8 @@ const drawCurve = (c, index, all) => {
   if (f) {
     p.add('circle', { cx: p.px(f.to), cy: p.py(c.got), r: 5, style: 'fill:var(--breach);stroke:var(--panel)', 'stroke-width': 2 });
     const late = p.px(f.to) > (p.left + p.right) / 2, allowed = c.due.toLocaleString('en', { maximumFractionDigits: 3 });
-    p.add('text', { class: 'bad', x: p.px(f.to) + (late ? -10 : 10), y: Math.max(p.top - 4, p.py(c.got) - 10), 'text-anchor': late ? 'end' : 'start' }, c.least ? `refused after ${number(c.got)}, where ${allowed} are allowed` : `${number(c.got)} admitted, ${allowed} allowed`);
+    const words = c.least ? `refused after ${number(c.got)}, where ${allowed} are allowed` : `${number(c.got)} admitted, ${allowed} allowed`;
+    p.note(p.px(f.to) + (late ? -10 : 10), Math.max(p.top - 4, p.py(c.got) - 10), late ? 'end' : 'start', words);
   }
   const figure = make('figure', {}, p.svg, keyed([['admitted', '', c.least ? 'what may have taken a token' : 'admitted'], ['ink', '7 4', 'the most that the promise allows'], ['limited', '', 'refusals, on the axis'], ...(f ? [['breach', '', 'the window that proves it']] : [])]));
   figure.append(make('figcaption', {}, make('b', {}, (f ? f.check + ' on ' : '') + row.name), ': ' + (f ? f.text : 'the run as it went, on the key with the most requests')));

@@ -18,7 +18,7 @@ const drawLoad = () => {
   box.append(p.svg, keyed([['ink', '', 'planned'], ['admitted', '', 'sent']]));
   if (worst > 0) {
     const lt = ticks(0, worst * 1.1, 2);
-    const q = plot({ width: room(1240), height: 120, x: linear(0, data.end), y: linear(0, worst * 1.1), left: 60, bottom: 24, xName: '', yName: 'latest request, sent behind its moment', xTicks: [], yTicks: lt.all.map((v) => [v, span(v, 3)]), label: 'How late requests were sent' });
+    const q = plot({ width: room(1240), height: 140, x: linear(0, data.end), y: linear(0, worst * 1.1), left: 60, xName: 'time since the run began', yName: 'latest request, sent behind its moment', xTicks: xt.all.map((t) => [t, moment(t, xt.step)]), yTicks: lt.all.map((v) => [v, span(v, 3)]), label: 'How late requests were sent' });
     q.line(late.flatMap((n, i) => [[i * width, Math.max(0, n)], [(i + 1) * width, Math.max(0, n)]]), { style: 'stroke:var(--unknown)', 'stroke-width': 1.6 });
     box.append(q.svg);
   }

@@ -76,6 +76,11 @@ if ($('copy') && navigator.clipboard) {
   $('copy').onclick = () => navigator.clipboard.writeText($('recheck').textContent).then(() => { $('copy').textContent = 'Copied'; }, () => { $('copy').textContent = 'Select it by hand'; });
 }
 
+// On paper nothing can be opened: it all is, and is closed again behind it.
+let opened = [];
+addEventListener('beforeprint', () => { opened = [...document.querySelectorAll('details:not([open])')]; for (const d of opened) d.open = true; });
+addEventListener('afterprint', () => { for (const d of opened) d.open = false; opened = []; });
+
 if (data.hits > 0) {
   $('timeline').hidden = false;
   foldText();

@@ -18,6 +18,16 @@ const plot = ({ width = 620, height = 300, left = 52, right = 14, top = 30, bott
   return {
     svg, px, py, left, right: width - right, top, bottom: height - bottom,
     add: (name, attributes, ...children) => { const e = make(name, attributes, ...children); svg.append(e); return e; },
+    // note is a text at a point, moved so far that none of it is cut off.
+    note: (at, y, anchor, words) => {
+      const e = make('text', { class: 'bad', x: at, y, 'text-anchor': anchor }, words);
+      svg.append(e);
+      document.body.append(svg);
+      const long = e.getComputedTextLength(), from = anchor === 'end' ? at - long : at;
+      svg.remove();
+      e.setAttribute('x', at + clamp(from, 2, Math.max(2, width - long - 2)) - from);
+      return e;
+    },
     line: (points, attributes) => {
       const d = points.map(([a, b], i) => (i ? 'L' : 'M') + px(a).toFixed(1) + ' ' + py(b).toFixed(1)).join('');
       const e = make('path', { d, fill: 'none', 'stroke-linejoin': 'round', ...attributes });

@@ -126,8 +126,9 @@ const drawLabel = (g, row, top, lit) => {
   g.font = font;
   g.fillStyle = colour('soft');
   const full = `${row.n[1].toLocaleString('en')} admitted, ${row.n[2].toLocaleString('en')} limited`;
-  const words = g.measureText(full).width <= room ? full : `${row.n[1].toLocaleString('en')} / ${row.n[2].toLocaleString('en')}`;
-  g.fillText(fitted(g, words, room), 10, top + 32);
+  const short = (n) => n.toLocaleString('en', { notation: 'compact' });
+  const words = [full, `${row.n[1].toLocaleString('en')} / ${row.n[2].toLocaleString('en')}`, `${short(row.n[1])} / ${short(row.n[2])}`];
+  g.fillText(words.find((w) => g.measureText(w).width <= room) || fitted(g, words[2], room), 10, top + 32);
 };
 
 const fitted = (g, text, room) => {
