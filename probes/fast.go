@@ -20,14 +20,13 @@ type fast struct {
 	loop *wire.Loop
 	read *readings
 
-	beats    []beat // of the plan, and how many of them are done
-	done     int
+	agenda   *agenda // of the plan
 	begun    []bool  // by phase
 	later    moments // what answers have brought about
 	stopped  bool    // firing is to end: what is still in flight is waited for
 	grounds  map[*chute]*ground
 	prepared map[preparedFor]*prepared
-	dressed  int       // beats whose requests are made
+	dressed  bool      // the requests of the next beat are made
 	spare    []*flight // that are not used now
 	flood    *flood    // nil: the plan is fired
 	block    []results.Hit
@@ -58,7 +57,7 @@ const atOnce = 16
 // for 10 ms and more.
 func (f *fast) pace() {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1))
-	f.beats, f.done, f.dressed = f.run.beats, 0, 0
+	f.agenda, f.dressed = f.run.agenda, false
 	f.begun = make([]bool, len(f.run.plan.Phases))
 	f.foresee()
 	f.hand(f.run.clk.now(), f.loop.Oldest())
@@ -82,12 +81,13 @@ func (f *fast) Due(now int64) int64 {
 	// So many that what has come is still heard of in between: who only sends never hears
 	// that a connection is there.
 	for range atOnce {
-		if f.done == len(f.beats) || f.beats[f.done].at > f.run.clk.now() {
+		b := f.agenda.peek()
+		if b == nil || b.at > f.run.clk.now() {
 			break
 		}
-		b := &f.beats[f.done]
-		f.done++
 		f.beat(b)
+		f.agenda.done()
+		f.dressed = false
 	}
 	for len(f.later) > 0 && f.later[0].at <= now {
 		m := heap.Pop(&f.later).(*moment)
@@ -102,11 +102,11 @@ func (f *fast) Due(now int64) int64 {
 // next is when there is more to do, with the requests made that are due then.
 func (f *fast) next() int64 {
 	at := int64(wire.Never)
-	if f.done < len(f.beats) {
-		at = f.beats[f.done].at
-		if f.dressed <= f.done {
-			f.dressed = f.done + 1
-			f.dressAll(&f.beats[f.done])
+	if b := f.agenda.peek(); b != nil {
+		at = b.at
+		if !f.dressed {
+			f.dressed = true
+			f.dressAll(b)
 		}
 	}
 	if len(f.later) > 0 {
@@ -117,7 +117,7 @@ func (f *fast) next() int64 {
 
 // beat does what the agenda says.
 func (f *fast) beat(b *beat) {
-	f.run.phase(*b, f.begun)
+	f.run.phase(b, f.begun)
 	switch {
 	case b.attack != nil:
 		f.pursue(*b.attack)
@@ -126,9 +126,9 @@ func (f *fast) beat(b *beat) {
 	case b.crew != nil:
 		f.release(b)
 	case f.run.clk.now()-b.at > int64(b.late):
-		f.run.miss(b.shots[0], "")
+		f.run.miss(b.shot, "")
 	default:
-		if fl := f.shoot(b.shots[0], b.at+int64(b.late)); fl != nil && !b.shots[0].Apart {
+		if fl := f.shoot(b.shot, b.at+int64(b.late)); fl != nil && !b.shot.Apart {
 			f.loop.Spare(fl.x.Place)
 		}
 	}
@@ -264,8 +264,9 @@ func (f *fast) comeBack(s scenarios.Shot, refused *results.Hit) {
 func (f *fast) stop() {
 	if !f.stopped {
 		f.stopped = true
-		for ; f.done < len(f.beats); f.done++ {
-			f.skip(&f.beats[f.done])
+		for b := f.agenda.peek(); b != nil; b = f.agenda.peek() {
+			f.skip(b)
+			f.agenda.done()
 		}
 		for len(f.later) > 0 {
 			if m := heap.Pop(&f.later).(*moment); m.skip != nil {
@@ -282,12 +283,10 @@ func (f *fast) stop() {
 func (f *fast) skip(b *beat) {
 	switch {
 	case b.ready, b.attack != nil: // an attack that does not begin has planned nothing
-	case b.crew != nil && b.crew.mustered && b.shots[0].Held:
+	case b.crew != nil && b.crew.mustered && b.shot.Held:
 		f.disband(b.crew)
 	default:
-		for _, s := range b.shots {
-			f.run.miss(s, "")
-		}
+		f.run.skipAll(b.together())
 	}
 }
 

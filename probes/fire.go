@@ -28,7 +28,7 @@ type run struct {
 	plan     scenarios.Plan
 	slack    scenarios.Slack
 	tick     time.Duration
-	beats    []beat // of the plan
+	agenda   *agenda // of the plan
 	clk      clock
 	rec      *recorder
 	progress *Progress
@@ -77,7 +77,7 @@ func (g *Gun) FireOn(ctx context.Context, plan scenarios.Plan, slack scenarios.S
 		return results.Run{}, err
 	}
 	r.clk = clock{time.Now()}
-	r.seq.Store(int64(len(plan.Shots)))
+	r.seq.Store(int64(plan.Shots.Len()))
 	if err := r.take(); err != nil {
 		return results.Run{}, err
 	}
@@ -118,9 +118,8 @@ func (r *run) goOn(next Next) error {
 	if !ok || r.ctx.Err() != nil {
 		return nil
 	}
-	for i := range plan.Shots {
-		plan.Shots[i].Seq = r.seq.Add(1)
-	}
+	n := int64(plan.Shots.Len())
+	plan.Shots = plan.Shots.Behind(r.seq.Add(n) - n)
 	r.plan = plan
 	if err := r.assign(); err != nil {
 		return err
@@ -143,11 +142,11 @@ func (r *run) assign() error {
 	for _, name := range r.plan.Phases[len(r.counts):] {
 		r.counts = append(r.counts, results.Count{Name: name})
 	}
-	for _, s := range r.plan.Shots {
-		r.counts[s.Phase].Planned++
+	for i, n := range r.plan.Shots.Count(len(r.counts)) {
+		r.counts[i].Planned += n
+		r.progress.Planned.Add(n)
 	}
-	r.progress.Planned.Add(int64(len(r.plan.Shots)))
-	r.beats = agenda(r.plan)
+	r.agenda = newAgenda(r.plan)
 	return nil
 }
 
@@ -163,20 +162,21 @@ func (r *run) pace() {
 		defer close(done)
 		runtime.LockOSThread() // never unlocked: the thread's timer slack was changed
 		s, begun := newSleeper(), make([]bool, len(r.plan.Phases))
-		for _, b := range r.beats {
+		for b := r.agenda.peek(); b != nil; b = r.agenda.peek() {
 			if r.clk.until(r.ctx, b.at, s) {
 				r.phase(b, begun)
-				r.dispatch(b)
+				r.dispatch(*b)
 			} else {
-				r.skip(b)
+				r.skip(*b)
 			}
+			r.agenda.done()
 		}
 	}()
 	<-done
 }
 
 // phase marks the first beat of each phase.
-func (r *run) phase(b beat, begun []bool) {
+func (r *run) phase(b *beat, begun []bool) {
 	r.progress.Elapsed.Store(b.at)
 	p := b.phase
 	if b.ready || begun[p] {
@@ -200,12 +200,12 @@ func (r *run) dispatch(b beat) {
 	case b.crew != nil:
 		close(b.crew.hold)
 	case r.clk.now()-b.at > int64(b.late):
-		r.miss(b.shots[0], "")
+		r.miss(b.shot, "")
 	default:
 		r.flying.Add(1)
 		go func() {
 			defer r.flying.Done()
-			r.shoot(b.shots[0], nil, nil)
+			r.shoot(b.shot, nil, nil)
 		}()
 	}
 }
@@ -218,9 +218,14 @@ func (r *run) skip(b beat) {
 	case b.crew != nil && b.crew.mustered:
 		close(b.crew.hold)
 	default:
-		for _, s := range b.shots {
-			r.miss(s, "")
-		}
+		r.skipAll(b.together())
+	}
+}
+
+// skipAll counts shots that are no longer to be fired.
+func (r *run) skipAll(shots []scenarios.Shot) {
+	for _, s := range shots {
+		r.miss(s, "")
 	}
 }
 

@@ -18,14 +18,14 @@ import (
 // request's moments are those before and after the handler was called. When ctx
 // ends, what is due later is not fired.
 func (g *Gun) FireInside(ctx context.Context, h http.Handler, plan scenarios.Plan, slack scenarios.Slack) ([]results.Block, results.Run) {
-	r := &inside{gun: g, ctx: ctx, handler: h, plan: plan, slack: slack, clk: clock{time.Now()}, seq: int64(len(plan.Shots))}
+	r := &inside{gun: g, ctx: ctx, handler: h, plan: plan, slack: slack, clk: clock{time.Now()}, seq: int64(plan.Shots.Len())}
 	for _, name := range plan.Phases {
 		r.counts = append(r.counts, results.Count{Name: name})
 	}
 	for _, a := range plan.Attacks {
 		r.flying.Go(func() { r.pursue(a) })
 	}
-	for _, s := range plan.Shots {
+	for s := range plan.Shots.All() {
 		if !r.sleep(s.At) {
 			break
 		}

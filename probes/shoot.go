@@ -40,7 +40,7 @@ func (r *run) muster(b beat) {
 // a server may speak HTTP/2, of which one connection carries all.
 func (r *run) gates(b beat) []*gate {
 	gates := make([]*gate, len(b.shots))
-	if !b.shots[0].Held || r.gun.url.Scheme != "http" {
+	if !b.shot.Held || r.gun.url.Scheme != "http" {
 		return gates
 	}
 	for i := range gates {

@@ -101,10 +101,10 @@ func RunAt(plan scenarios.Plan, c Client, n Network, s Site, seed uint64) []resu
 		c.Timeout = scenarios.DefaultTimeout
 	}
 	r := &runner{plan: plan, client: c, network: n, site: s, rng: rand.New(rand.NewPCG(seed, 0x7ead))}
-	for _, s := range plan.Shots {
+	for s := range plan.Shots.All() {
 		r.send(arrival{shot: s}, r.rng)
 	}
-	r.seq = int64(len(plan.Shots))
+	r.seq = int64(plan.Shots.Len())
 	for _, a := range plan.Attacks {
 		r.attack(a, seed)
 	}
