@@ -13,11 +13,12 @@ type beat struct {
 	at     int64 // nanoseconds since the run's start
 	phase  int32
 	late   time.Duration
-	shot   scenarios.Shot    // that leaves, or the first of those that do
-	shots  []scenarios.Shot  // of a volley: all that leave together
-	crew   *crew             // of a volley; nil: a single shot leaves
-	ready  bool              // it readies the crew, the shots leave later
-	attack *scenarios.Attack // it begins the attack, which fires by itself; nil: it does not
+	shot   scenarios.Shot        // that leaves, or the first of those that do
+	shots  []scenarios.Shot      // of a volley: all that leave together
+	crew   *crew                 // of a volley; nil: a single shot leaves
+	ready  bool                  // it readies the crew, the shots leave later
+	attack *scenarios.Attack     // it begins the attack, which fires by itself; nil: it does not
+	flood  *scenarios.Saturation // it begins this; nil: it does not
 }
 
 // together are the shots that leave.
@@ -39,7 +40,7 @@ type agenda struct {
 
 	read    queue  // shots and volleys, in their order
 	early   []beat // that ready volleys, in the order of their moments
-	attacks []beat // in the order of their moments
+	attacks []beat // and what else begins and fires by itself, in the order of their moments
 	next    beat
 	known   bool // next is
 }
@@ -50,6 +51,9 @@ func newAgenda(p scenarios.Plan) *agenda {
 	for i, x := range p.Attacks {
 		first, _ := x.Begin().Next()
 		a.attacks = insert(a.attacks, beat{at: max(0, x.At-int64(notice(first.Size))), phase: x.Phase, attack: &p.Attacks[i]})
+	}
+	for i, x := range p.Floods {
+		a.attacks = insert(a.attacks, beat{at: x.At, phase: x.Phase, flood: &p.Floods[i]})
 	}
 	return a
 }

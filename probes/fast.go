@@ -28,7 +28,7 @@ type fast struct {
 	prepared map[preparedFor]*prepared
 	dressed  bool      // the requests of the next beat are made
 	spare    []*flight // that are not used now
-	flood    *flood    // nil: the plan is fired
+	flood    *flood    // beside the plan, to be begun; nil: none is
 	block    []results.Hit
 	handed   int64    // when hits were last handed over
 	counts   []counts // by phase: what was not told to the run yet
@@ -40,7 +40,8 @@ type flight struct {
 	shot   scenarios.Shot
 	obeyed int64 // as in results.Hit
 	chase  *chase
-	salvo  int // of the chase
+	salvo  int    // of the chase
+	flood  *flood // that it belongs to; nil: none
 	said   *reading
 	date   string
 }
@@ -75,8 +76,9 @@ func (f *fast) Due(now int64) int64 {
 	if f.stopped || f.run.ctx.Err() != nil {
 		f.stop()
 	}
-	if f.flood != nil && !f.flood.begun {
-		f.open()
+	if f.flood != nil {
+		f.open(f.flood)
+		f.flood = nil
 	}
 	// So many that what has come is still heard of in between: who only sends never hears
 	// that a connection is there.
@@ -121,6 +123,8 @@ func (f *fast) beat(b *beat) {
 	switch {
 	case b.attack != nil:
 		f.pursue(*b.attack)
+	case b.flood != nil:
+		f.open(floodOf(*b.flood))
 	case b.ready:
 		f.muster(b)
 	case b.crew != nil:
@@ -182,7 +186,7 @@ func (f *fast) Ended(x *wire.Exchange) {
 		}
 		f.run.miss(fl.shot, why)
 		f.heard(fl, nil)
-		f.recycle(fl)
+		f.done(fl)
 		return
 	}
 	f.block = append(f.block, f.hit(fl))
@@ -192,9 +196,16 @@ func (f *fast) Ended(x *wire.Exchange) {
 		f.comeBack(fl.shot, h)
 	}
 	f.heard(fl, h)
-	if f.flood == nil || !f.flow(fl) {
-		f.recycle(fl)
+	f.done(fl)
+}
+
+// done puts a flight away that has ended, or uses it again.
+func (f *fast) done(fl *flight) {
+	if fl.flood != nil {
+		f.flow(fl)
+		return
 	}
+	f.recycle(fl)
 }
 
 // hit is what is on record of a request.
@@ -282,7 +293,7 @@ func (f *fast) stop() {
 // skip counts a beat that is no longer to be fired.
 func (f *fast) skip(b *beat) {
 	switch {
-	case b.ready, b.attack != nil: // an attack that does not begin has planned nothing
+	case b.ready, b.attack != nil, b.flood != nil: // an attack that does not begin has planned nothing
 	case b.crew != nil && b.crew.mustered && b.shot.Held:
 		f.disband(b.crew)
 	default:

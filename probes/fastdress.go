@@ -32,7 +32,7 @@ type ground struct {
 // dressAll makes the requests of a beat before its moment.
 func (f *fast) dressAll(b *beat) {
 	if b.crew == nil {
-		if b.shot.Turn == 0 && b.attack == nil {
+		if b.shot.Turn == 0 && b.attack == nil && b.flood == nil {
 			_, _ = f.dress(b.shot)
 		}
 		return

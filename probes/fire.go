@@ -193,6 +193,8 @@ func (r *run) dispatch(b beat) {
 	case b.attack != nil:
 		r.flying.Add(1)
 		go r.pursue(*b.attack)
+	case b.flood != nil:
+		r.saturate(*b.flood)
 	case b.ready:
 		b.crew.mustered = true
 		r.flying.Add(len(b.shots))
@@ -214,7 +216,7 @@ func (r *run) dispatch(b beat) {
 // counts itself.
 func (r *run) skip(b beat) {
 	switch {
-	case b.ready, b.attack != nil: // an attack that does not begin has planned nothing
+	case b.ready, b.attack != nil, b.flood != nil: // an attack that does not begin has planned nothing
 	case b.crew != nil && b.crew.mustered:
 		close(b.crew.hold)
 	default:

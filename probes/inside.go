@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ratehammer/ratehammer/results"
@@ -24,6 +25,9 @@ func (g *Gun) FireInside(ctx context.Context, h http.Handler, plan scenarios.Pla
 	}
 	for _, a := range plan.Attacks {
 		r.flying.Go(func() { r.pursue(a) })
+	}
+	for _, s := range plan.Floods {
+		r.saturate(s)
 	}
 	for s := range plan.Shots.All() {
 		if !r.sleep(s.At) {
@@ -160,6 +164,18 @@ func (r *inside) number() int64 {
 	defer r.mu.Unlock()
 	r.seq++
 	return r.seq
+}
+
+// saturate asks as fast as is answered.
+func (r *inside) saturate(s scenarios.Saturation) {
+	var used atomic.Int64
+	for range s.Connections {
+		r.flying.Go(func() {
+			for r.sleep(s.At) && r.clk.now() < s.Until() && used.Add(1) <= int64(s.Most) {
+				r.shoot(scenarios.Shot{Seq: r.number(), At: r.clk.now(), Phase: s.Phase, Key: s.Key, Cost: s.Cost})
+			}
+		})
+	}
 }
 
 // pursue fires an attack.

@@ -19,6 +19,9 @@ type Plan struct {
 	// Attacks are what is fired as answers direct, in the order of their
 	// beginnings. Their requests are numbered behind the shots.
 	Attacks []Attack
+	// Floods are what is fired as fast as is answered, in the order of their beginnings.
+	// Their requests are numbered behind the shots as well.
+	Floods  []Saturation
 	Waits   []Wait        // silences in which buckets fill
 	Actions []Action      // what is done to the server, in the order of their moments
 	Length  time.Duration // after which no shot is due and every attack is over
@@ -30,6 +33,9 @@ func (p Plan) Most() int {
 	n := p.Shots.Len() + p.Shots.Returns()
 	for _, a := range p.Attacks {
 		n += a.Most()
+	}
+	for _, s := range p.Floods {
+		n += s.Most
 	}
 	return n
 }
@@ -170,6 +176,10 @@ func (p *planner) phase(i int32, ph *Phase) error {
 			if last, err = p.attack(i, ph, n, key, at); err != nil {
 				return err
 			}
+		case ph.Saturate > 0:
+			s := ph.saturation(i, key, at)
+			p.plan.Floods = append(p.plan.Floods, s)
+			last = s.Until()
 		default:
 			last = p.pace(i, ph, key, at)
 		}
@@ -323,6 +333,7 @@ func (p *planner) patience(ph *Phase) time.Duration {
 
 func (p *planner) finish() Plan {
 	slices.SortStableFunc(p.plan.Attacks, func(a, b Attack) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(p.plan.Floods, func(a, b Saturation) int { return cmp.Compare(a.At, b.At) })
 	p.plan.Length = time.Duration(p.end)
 	p.plan.Actions = slices.DeleteFunc(timeline(p.scenario.Actions), func(a Action) bool { return a.At > p.plan.Length })
 	return p.plan

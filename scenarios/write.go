@@ -126,6 +126,8 @@ func (p *Phase) flow() string {
 	add(p.Count != 0, "count: %d", p.Count)
 	add(p.Cost != 0, "cost: %d", p.Cost)
 	add(p.Attack != TacticNone, "attack: %v", p.Attack)
+	add(p.Saturate != 0, "saturate: %d", p.Saturate)
+	add(p.For != 0, "for: %v", p.For)
 	add(p.Rounds != 0, "rounds: %d", p.Rounds)
 	add(p.Against != "", "against: %s", strconv.Quote(p.Against))
 	switch {
@@ -203,6 +205,9 @@ func (p Plan) Print(to io.Writer) error {
 	}
 	for _, a := range p.Attacks {
 		fmt.Fprintf(w, "# from %.9f, %s on %s: %v\n", float64(a.At)/1e9, p.Phases[a.Phase], p.Keys[a.Key], a)
+	}
+	for _, s := range p.Floods {
+		fmt.Fprintf(w, "# from %.9f, %s on %s: %v\n", float64(s.At)/1e9, p.Phases[s.Phase], p.Keys[s.Key], s)
 	}
 	for _, a := range p.Actions {
 		fmt.Fprintf(w, "# at %.9f, %v\n", a.At.Seconds(), a)

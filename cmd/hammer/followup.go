@@ -182,6 +182,11 @@ func begins(plan scenarios.Plan, phase int32) (at int64, ok bool) {
 			return a.At, true
 		}
 	}
+	for _, s := range plan.Floods {
+		if s.Phase == phase {
+			return s.At, true
+		}
+	}
 	return 0, false
 }
 
