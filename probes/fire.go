@@ -38,7 +38,8 @@ type run struct {
 	flying   sync.WaitGroup
 	seq      atomic.Int64 // the last one given out
 	quit     quitters
-	fast     *fast // nil: the full path is taken
+	packed   atomic.Bool // a volley left in packets
+	fast     *fast       // nil: the full path is taken
 	ended    sync.Once
 	endedAt  int64 // when firing was ended early
 
