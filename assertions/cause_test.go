@@ -152,9 +152,7 @@ func suspected(t *testing.T, server virtual.Server, l scenarios.Limit, n virtual
 		t.Fatal(err)
 	}
 	later := plan.FollowUps(len(s.Phases))
-	for i := range later.Shots {
-		later.Shots[i].Seq += 1_000_000
-	}
+	later.Shots = later.Shots.Behind(1_000_000)
 	followed := virtual.Run(later, client, n, server, seed+1)
 	for _, b := range followed {
 		for i := range b.Hits {

@@ -99,12 +99,14 @@ func TestWhatIsNoOtherLimit(t *testing.T) {
 func TestSteppedClockIsSeenOnManyKeys(t *testing.T) {
 	l := asBucket(10, 2*time.Second)
 	plan := scenarios.Plan{Keys: []string{"a", "b", "c"}}
+	var shots []scenarios.Shot
 	for i := range int64(3000) {
 		at := i * int64(2*time.Millisecond)
 		if k := int32(i % 3); at >= int64(k)*int64(700*time.Millisecond) {
-			plan.Shots = append(plan.Shots, scenarios.Shot{Seq: int64(len(plan.Shots) + 1), At: at, Key: k, Cost: 1})
+			shots = append(shots, scenarios.Shot{At: at, Key: k, Cost: 1})
 		}
 	}
+	plan.Shots = scenarios.ShotsOf(shots)
 	server := &virtual.Limited{Algorithm: algorithm(t, "token-bucket{burst=10,rate=5/1s}"), Now: func(at int64) int64 {
 		if at > int64(4*time.Second) {
 			at += int64(10 * time.Second)
@@ -118,7 +120,7 @@ func TestSteppedClockIsSeenOnManyKeys(t *testing.T) {
 	for _, b := range virtual.Run(plan, virtual.Client{Answers: l.Answers, Slack: l.Slack}, virtual.LAN(), server, 1) {
 		j.Block(b)
 	}
-	v := j.Verdict(&results.Run{Planned: int64(len(plan.Shots)), Sent: int64(len(plan.Shots))})
+	v := j.Verdict(&results.Run{Planned: int64(len(shots)), Sent: int64(len(shots))})
 	if len(v.Causes) == 0 || v.Causes[0].ID != CauseClock {
 		t.Fatalf("got %+v, want %s", v.Causes, CauseClock)
 	}

@@ -25,9 +25,11 @@ func TestLumpsAfterWhatIsNotKnown(t *testing.T) {
 			server.Answer(virtual.Request{At: -int64(50 * time.Millisecond), Key: "a", Cost: 1})
 		}
 		plan := scenarios.Plan{Keys: []string{"a"}}
+		var shots []scenarios.Shot
 		for i := range int64(150) {
-			plan.Shots = append(plan.Shots, scenarios.Shot{Seq: i + 1, At: i * int64(100*time.Millisecond), Cost: 1})
+			shots = append(shots, scenarios.Shot{At: i * int64(100*time.Millisecond), Cost: 1})
 		}
+		plan.Shots = scenarios.ShotsOf(shots)
 		j, err := New([]scenarios.Limit{l}, Options{})
 		if err != nil {
 			t.Fatal(err)

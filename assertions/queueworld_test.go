@@ -79,10 +79,10 @@ func (w *queueWorld) send(s scenarios.Shot, key string, seq, obeyed int64) {
 }
 
 func (w *queueWorld) run(plan scenarios.Plan, slack scenarios.Slack) {
-	for _, s := range plan.Shots {
+	for s := range plan.Shots.All() {
 		w.send(s, plan.Keys[s.Key], s.Seq, 0)
 	}
-	seq := int64(len(plan.Shots))
+	seq := int64(plan.Shots.Len())
 	for w.todo.Len() > 0 {
 		e := heap.Pop(&w.todo).(queueEvent)
 		k := w.keys[e.key]

@@ -26,6 +26,7 @@ import (
 //	fire URL PATH closed CONNECTIONS TIME LOOPS
 //	fire URL PATH pace RATE TIME
 //	fire URL PATH volley SIZE 0s
+//	fire URL PATH grow RATE TIME KEYS OWN
 func fire(args []string) error {
 	path, err := probes.ParsePath(args[1])
 	if err != nil {
@@ -67,6 +68,9 @@ func fire(args []string) error {
 		run, err = g.Saturate(context.Background(), probes.Saturation{Key: "a", Connections: n, For: length, Loops: loops}, sink, &probes.Progress{})
 	case "pace":
 		run, err = g.Fire(context.Background(), paced(n, length), scenarios.Slack{}, 0, sink, &probes.Progress{})
+	case "grow":
+		keys, _ := strconv.Atoi(args[5])
+		run, err = g.Fire(context.Background(), spread(n, length, keys, args[6] == "true"), scenarios.Slack{}, 0, sink, &probes.Progress{})
 	case "volley":
 		run, err = g.Fire(context.Background(), volley(n), scenarios.Slack{}, 0, sink, &probes.Progress{})
 	}

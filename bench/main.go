@@ -27,7 +27,7 @@ func main() {
 	}
 	rounds := flag.Int("rounds", 5, "how often everything is measured; medians are printed")
 	length := flag.Duration("for", 2*time.Second, "how long each measurement takes")
-	only := flag.String("only", "", "cost, pace or volley; empty: all")
+	only := flag.String("only", "", "cost, pace, volley or growth; empty: all")
 	flag.Parse()
 	b := bench{rounds: *rounds, length: *length}
 	var err error
@@ -43,6 +43,9 @@ func main() {
 	}
 	if *only == "" || *only == "volley" {
 		b.volley()
+	}
+	if *only == "" || *only == "growth" {
+		b.growth()
 	}
 }
 

@@ -41,14 +41,14 @@ func even(at []int64, rate float64, told []said) (e evenness) {
 		late[i] -= least
 	}
 	slices.Sort(late)
-	e.own = ownP99(told)
+	e.own = ownAt(told, 99)
 	e.p50, e.p99 = time.Duration(late[len(late)/2]), time.Duration(late[len(late)*99/100])
 	e.achieved = float64(len(at)-1) / (float64(at[len(at)-1]-at[0]) / 1e9)
 	return e
 }
 
-// ownP99 is how late hammer says that its requests were.
-func ownP99(told []said) time.Duration {
+// ownAt is how late hammer says that its requests were, at a percentile.
+func ownAt(told []said, percent int) time.Duration {
 	if len(told) == 0 {
 		return 0
 	}
@@ -57,7 +57,7 @@ func ownP99(told []said) time.Duration {
 		late[i] = s.Sent - s.Planned
 	}
 	slices.Sort(late)
-	return time.Duration(late[len(late)*99/100])
+	return time.Duration(late[len(late)*percent/100])
 }
 
 // median is the middle one.

@@ -25,9 +25,11 @@ type chute struct {
 	transport *http.Transport
 	apart     *http.Transport // uses no connection twice
 	flying    atomic.Int32
+	oneByOne  atomic.Bool // the server speaks no HTTP/2, as was seen when a volley was to leave over it
 	streams   atomic.Bool // the server speaks HTTP/2: one connection carries all
 
-	single func() *http.Transport // that has one connection
+	make   func(dial dial) *http.Transport // that opens its connections so
+	single func() *http.Transport          // that has one connection
 	owning sync.Mutex
 	owned  map[place]*http.Transport
 }
@@ -38,25 +40,35 @@ const idleAfter = 4 * time.Second
 
 func (g *Gun) newChute(source netip.Addr) *chute {
 	l := &lines{to: g.to, port: portOf(g.url.Scheme, g.url.Port()), source: source, tls: g.tls(), ids: &g.ids}
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return l.dial(ctx) }
-	transport := func(apart bool) *http.Transport {
-		return &http.Transport{
+	over := func(dial dial) *http.Transport {
+		t := &http.Transport{
 			DialContext:         dial,
 			DialTLSContext:      dial,
 			ForceAttemptHTTP2:   true,
 			DisableCompression:  true,
-			DisableKeepAlives:   apart,
 			MaxIdleConnsPerHost: 10_000,
 			IdleConnTimeout:     idleAfter,
 		}
+		if g.target.Path == PathH2C {
+			t.Protocols = &http.Protocols{}
+			t.Protocols.SetUnencryptedHTTP2(true)
+		}
+		return t
 	}
-	return &chute{gun: g, lines: l, transport: transport(false), apart: transport(true), owned: map[place]*http.Transport{},
+	any := func(ctx context.Context, _, _ string) (net.Conn, error) { return l.dial(ctx) }
+	c := &chute{gun: g, lines: l, make: over, transport: over(any), apart: over(any), owned: map[place]*http.Transport{},
 		single: func() *http.Transport {
-			t := transport(false)
+			t := over(any)
 			t.MaxConnsPerHost = 1
 			return t
 		}}
+	c.apart.DisableKeepAlives = true
+	c.streams.Store(g.target.Path == PathH2C)
+	return c
 }
+
+// dial opens a connection, wherever it is asked for one to.
+type dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // place is one of the connections that a key has to itself.
 type place struct {
@@ -101,7 +113,7 @@ type aimed struct {
 	request *http.Request
 	stamps  *stamps
 	cancel  context.CancelFunc
-	path    *http.Transport // that it takes
+	path    http.RoundTripper // that it takes
 }
 
 // aim makes everything that can be made before the request's moment.

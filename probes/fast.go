@@ -20,16 +20,15 @@ type fast struct {
 	loop *wire.Loop
 	read *readings
 
-	beats    []beat // of the plan, and how many of them are done
-	done     int
+	agenda   *agenda // of the plan
 	begun    []bool  // by phase
 	later    moments // what answers have brought about
 	stopped  bool    // firing is to end: what is still in flight is waited for
 	grounds  map[*chute]*ground
 	prepared map[preparedFor]*prepared
-	dressed  int       // beats whose requests are made
+	dressed  bool      // the requests of the next beat are made
 	spare    []*flight // that are not used now
-	flood    *flood    // nil: the plan is fired
+	flood    *flood    // beside the plan, to be begun; nil: none is
 	block    []results.Hit
 	handed   int64    // when hits were last handed over
 	counts   []counts // by phase: what was not told to the run yet
@@ -41,7 +40,8 @@ type flight struct {
 	shot   scenarios.Shot
 	obeyed int64 // as in results.Hit
 	chase  *chase
-	salvo  int // of the chase
+	salvo  int    // of the chase
+	flood  *flood // that it belongs to; nil: none
 	said   *reading
 	date   string
 }
@@ -58,7 +58,7 @@ const atOnce = 16
 // for 10 ms and more.
 func (f *fast) pace() {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1))
-	f.beats, f.done, f.dressed = f.run.beats, 0, 0
+	f.agenda, f.dressed = f.run.agenda, false
 	f.begun = make([]bool, len(f.run.plan.Phases))
 	f.foresee()
 	f.hand(f.run.clk.now(), f.loop.Oldest())
@@ -76,18 +76,20 @@ func (f *fast) Due(now int64) int64 {
 	if f.stopped || f.run.ctx.Err() != nil {
 		f.stop()
 	}
-	if f.flood != nil && !f.flood.begun {
-		f.open()
+	if f.flood != nil {
+		f.open(f.flood)
+		f.flood = nil
 	}
 	// So many that what has come is still heard of in between: who only sends never hears
 	// that a connection is there.
 	for range atOnce {
-		if f.done == len(f.beats) || f.beats[f.done].at > f.run.clk.now() {
+		b := f.agenda.peek()
+		if b == nil || b.at > f.run.clk.now() {
 			break
 		}
-		b := &f.beats[f.done]
-		f.done++
 		f.beat(b)
+		f.agenda.done()
+		f.dressed = false
 	}
 	for len(f.later) > 0 && f.later[0].at <= now {
 		m := heap.Pop(&f.later).(*moment)
@@ -102,11 +104,11 @@ func (f *fast) Due(now int64) int64 {
 // next is when there is more to do, with the requests made that are due then.
 func (f *fast) next() int64 {
 	at := int64(wire.Never)
-	if f.done < len(f.beats) {
-		at = f.beats[f.done].at
-		if f.dressed <= f.done {
-			f.dressed = f.done + 1
-			f.dressAll(&f.beats[f.done])
+	if b := f.agenda.peek(); b != nil {
+		at = b.at
+		if !f.dressed {
+			f.dressed = true
+			f.dressAll(b)
 		}
 	}
 	if len(f.later) > 0 {
@@ -117,18 +119,20 @@ func (f *fast) next() int64 {
 
 // beat does what the agenda says.
 func (f *fast) beat(b *beat) {
-	f.run.phase(*b, f.begun)
+	f.run.phase(b, f.begun)
 	switch {
 	case b.attack != nil:
 		f.pursue(*b.attack)
+	case b.flood != nil:
+		f.open(floodOf(*b.flood))
 	case b.ready:
 		f.muster(b)
 	case b.crew != nil:
 		f.release(b)
 	case f.run.clk.now()-b.at > int64(b.late):
-		f.run.miss(b.shots[0], "")
+		f.run.miss(b.shot, "")
 	default:
-		if fl := f.shoot(b.shots[0], b.at+int64(b.late)); fl != nil && !b.shots[0].Apart {
+		if fl := f.shoot(b.shot, b.at+int64(b.late)); fl != nil && !b.shot.Apart {
 			f.loop.Spare(fl.x.Place)
 		}
 	}
@@ -182,7 +186,7 @@ func (f *fast) Ended(x *wire.Exchange) {
 		}
 		f.run.miss(fl.shot, why)
 		f.heard(fl, nil)
-		f.recycle(fl)
+		f.done(fl)
 		return
 	}
 	f.block = append(f.block, f.hit(fl))
@@ -192,9 +196,16 @@ func (f *fast) Ended(x *wire.Exchange) {
 		f.comeBack(fl.shot, h)
 	}
 	f.heard(fl, h)
-	if f.flood == nil || !f.flow(fl) {
-		f.recycle(fl)
+	f.done(fl)
+}
+
+// done puts a flight away that has ended, or uses it again.
+func (f *fast) done(fl *flight) {
+	if fl.flood != nil {
+		f.flow(fl)
+		return
 	}
+	f.recycle(fl)
 }
 
 // hit is what is on record of a request.
@@ -264,8 +275,9 @@ func (f *fast) comeBack(s scenarios.Shot, refused *results.Hit) {
 func (f *fast) stop() {
 	if !f.stopped {
 		f.stopped = true
-		for ; f.done < len(f.beats); f.done++ {
-			f.skip(&f.beats[f.done])
+		for b := f.agenda.peek(); b != nil; b = f.agenda.peek() {
+			f.skip(b)
+			f.agenda.done()
 		}
 		for len(f.later) > 0 {
 			if m := heap.Pop(&f.later).(*moment); m.skip != nil {
@@ -281,13 +293,11 @@ func (f *fast) stop() {
 // skip counts a beat that is no longer to be fired.
 func (f *fast) skip(b *beat) {
 	switch {
-	case b.ready, b.attack != nil: // an attack that does not begin has planned nothing
-	case b.crew != nil && b.crew.mustered && b.shots[0].Held:
+	case b.ready, b.attack != nil, b.flood != nil: // an attack that does not begin has planned nothing
+	case b.crew != nil && b.crew.mustered && b.shot.Held:
 		f.disband(b.crew)
 	default:
-		for _, s := range b.shots {
-			f.run.miss(s, "")
-		}
+		f.run.skipAll(b.together())
 	}
 }
 

@@ -31,6 +31,12 @@ type ground struct {
 
 // dressAll makes the requests of a beat before its moment.
 func (f *fast) dressAll(b *beat) {
+	if b.crew == nil {
+		if b.shot.Turn == 0 && b.attack == nil && b.flood == nil {
+			_, _ = f.dress(b.shot)
+		}
+		return
+	}
 	for _, s := range b.shots {
 		if s.Turn == 0 {
 			_, _ = f.dress(s) // an error is heard when the shot is due

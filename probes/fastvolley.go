@@ -11,7 +11,7 @@ import (
 func (f *fast) muster(b *beat) {
 	b.crew.mustered = true
 	f.ready(b.shots)
-	if !b.shots[0].Held {
+	if !b.shot.Held {
 		return
 	}
 	for _, s := range b.shots {
@@ -42,7 +42,7 @@ func (f *fast) ready(shots []scenarios.Shot) {
 
 // release sends a volley, or lets go of what is kept back of it.
 func (f *fast) release(b *beat) {
-	if b.shots[0].Held && b.crew.mustered {
+	if b.shot.Held && b.crew.mustered {
 		for _, h := range b.crew.held {
 			if h.waits() {
 				f.loop.Release(&h.flight.x)

@@ -170,12 +170,12 @@ func once(t *testing.T, plan scenarios.Plan, k *keep, stopped, full bool) {
 		}
 	}
 	due := int64(0) // the latest moment of which anything is on record
-	for _, s := range plan.Shots {
+	for s := range plan.Shots.All() {
 		if seen[s.Seq] > 0 && !early[s.Seq] {
 			due = max(due, s.At)
 		}
 	}
-	for _, s := range plan.Shots {
+	for s := range plan.Shots.All() {
 		undue := stopped && s.At >= due // it had not come due when firing ended, and is neither sent nor missed
 		if n := seen[s.Seq]; n > 1 || n == 0 && s.Retry != scenarios.RetryGiveUp && !undue {
 			t.Errorf("shot %d is on record %d times", s.Seq, n)

@@ -28,7 +28,7 @@ type run struct {
 	plan     scenarios.Plan
 	slack    scenarios.Slack
 	tick     time.Duration
-	beats    []beat // of the plan
+	agenda   *agenda // of the plan
 	clk      clock
 	rec      *recorder
 	progress *Progress
@@ -38,7 +38,8 @@ type run struct {
 	flying   sync.WaitGroup
 	seq      atomic.Int64 // the last one given out
 	quit     quitters
-	fast     *fast // nil: the full path is taken
+	packed   atomic.Bool // a volley left in packets
+	fast     *fast       // nil: the full path is taken
 	ended    sync.Once
 	endedAt  int64 // when firing was ended early
 
@@ -77,7 +78,7 @@ func (g *Gun) FireOn(ctx context.Context, plan scenarios.Plan, slack scenarios.S
 		return results.Run{}, err
 	}
 	r.clk = clock{g.meeting.begin(ctx)}
-	r.seq.Store(int64(len(plan.Shots)))
+	r.seq.Store(int64(plan.Shots.Len()))
 	if err := r.take(); err != nil {
 		return results.Run{}, err
 	}
@@ -118,9 +119,8 @@ func (r *run) goOn(next Next) error {
 	if !ok || r.ctx.Err() != nil {
 		return nil
 	}
-	for i := range plan.Shots {
-		plan.Shots[i].Seq = r.seq.Add(1)
-	}
+	n := int64(plan.Shots.Len())
+	plan.Shots = plan.Shots.Behind(r.seq.Add(n) - n)
 	r.plan = plan
 	if err := r.assign(); err != nil {
 		return err
@@ -143,11 +143,11 @@ func (r *run) assign() error {
 	for _, name := range r.plan.Phases[len(r.counts):] {
 		r.counts = append(r.counts, results.Count{Name: name})
 	}
-	for _, s := range r.plan.Shots {
-		r.counts[s.Phase].Planned++
+	for i, n := range r.plan.Shots.Count(len(r.counts)) {
+		r.counts[i].Planned += n
+		r.progress.Planned.Add(n)
 	}
-	r.progress.Planned.Add(int64(len(r.plan.Shots)))
-	r.beats = agenda(r.plan)
+	r.agenda = newAgenda(r.plan)
 	return nil
 }
 
@@ -163,20 +163,21 @@ func (r *run) pace() {
 		defer close(done)
 		runtime.LockOSThread() // never unlocked: the thread's timer slack was changed
 		s, begun := newSleeper(), make([]bool, len(r.plan.Phases))
-		for _, b := range r.beats {
+		for b := r.agenda.peek(); b != nil; b = r.agenda.peek() {
 			if r.clk.until(r.ctx, b.at, s) {
 				r.phase(b, begun)
-				r.dispatch(b)
+				r.dispatch(*b)
 			} else {
-				r.skip(b)
+				r.skip(*b)
 			}
+			r.agenda.done()
 		}
 	}()
 	<-done
 }
 
 // phase marks the first beat of each phase.
-func (r *run) phase(b beat, begun []bool) {
+func (r *run) phase(b *beat, begun []bool) {
 	r.progress.Elapsed.Store(b.at)
 	p := b.phase
 	if b.ready || begun[p] {
@@ -193,6 +194,8 @@ func (r *run) dispatch(b beat) {
 	case b.attack != nil:
 		r.flying.Add(1)
 		go r.pursue(*b.attack)
+	case b.flood != nil:
+		r.saturate(*b.flood)
 	case b.ready:
 		b.crew.mustered = true
 		r.flying.Add(len(b.shots))
@@ -200,12 +203,12 @@ func (r *run) dispatch(b beat) {
 	case b.crew != nil:
 		close(b.crew.hold)
 	case r.clk.now()-b.at > int64(b.late):
-		r.miss(b.shots[0], "")
+		r.miss(b.shot, "")
 	default:
 		r.flying.Add(1)
 		go func() {
 			defer r.flying.Done()
-			r.shoot(b.shots[0], nil, nil)
+			r.shoot(b.shot, nil, nil)
 		}()
 	}
 }
@@ -214,13 +217,18 @@ func (r *run) dispatch(b beat) {
 // counts itself.
 func (r *run) skip(b beat) {
 	switch {
-	case b.ready, b.attack != nil: // an attack that does not begin has planned nothing
+	case b.ready, b.attack != nil, b.flood != nil: // an attack that does not begin has planned nothing
 	case b.crew != nil && b.crew.mustered:
 		close(b.crew.hold)
 	default:
-		for _, s := range b.shots {
-			r.miss(s, "")
-		}
+		r.skipAll(b.together())
+	}
+}
+
+// skipAll counts shots that are no longer to be fired.
+func (r *run) skipAll(shots []scenarios.Shot) {
+	for _, s := range shots {
+		r.miss(s, "")
 	}
 }
 

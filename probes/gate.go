@@ -14,7 +14,8 @@ type gate struct {
 	mu     sync.Mutex
 	line   *line // whose request is kept back; nil: none is yet
 	opened bool
-	at     int64 // when what was kept back was let go, nanoseconds since the run's start; 0: nothing was
+	packet *packet // whose connection the request takes; nil: it has one of its own
+	at     int64   // when what was kept back was let go, nanoseconds since the run's start; 0: nothing was
 }
 
 // keep makes a connection that a request was given keep its end back. A gate that
@@ -26,7 +27,7 @@ func (g *gate) keep(l *line) {
 		return
 	}
 	g.line = l
-	l.keepBack()
+	l.keepBack(g.packet != nil)
 }
 
 // open lets go of what is kept back.
@@ -54,17 +55,25 @@ func (g *gate) never() bool {
 	return g.line != nil && g.at == 0
 }
 
-// kept is the part of a line that a gate keeps.
-type kept struct {
-	mu   sync.Mutex
-	back bool
-	held []byte
+// ended is told that a request with this gate, or without one, is over.
+func (g *gate) ended() {
+	if g != nil && g.packet != nil {
+		g.packet.left.Done()
+	}
 }
 
-func (l *line) keepBack() {
+// kept is the part of a line that a gate keeps.
+type kept struct {
+	mu    sync.Mutex
+	back  bool
+	whole bool // from the first byte on, and not from the end of a head
+	held  []byte
+}
+
+func (l *line) keepBack(whole bool) {
 	l.kept.mu.Lock()
 	defer l.kept.mu.Unlock()
-	l.kept.back = true
+	l.kept.back, l.kept.whole = true, whole
 }
 
 func (l *line) letGo() {
@@ -85,7 +94,7 @@ func (l *line) Write(p []byte) (int, error) {
 		return l.Conn.Write(p)
 	}
 	from := 0
-	if len(l.kept.held) == 0 {
+	if len(l.kept.held) == 0 && !l.kept.whole {
 		from = headEnd(p)
 	}
 	if from > 0 {

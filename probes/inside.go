@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ratehammer/ratehammer/results"
@@ -18,14 +19,17 @@ import (
 // request's moments are those before and after the handler was called. When ctx
 // ends, what is due later is not fired.
 func (g *Gun) FireInside(ctx context.Context, h http.Handler, plan scenarios.Plan, slack scenarios.Slack) ([]results.Block, results.Run) {
-	r := &inside{gun: g, ctx: ctx, handler: h, plan: plan, slack: slack, clk: clock{time.Now()}, seq: int64(len(plan.Shots))}
+	r := &inside{gun: g, ctx: ctx, handler: h, plan: plan, slack: slack, clk: clock{time.Now()}, seq: int64(plan.Shots.Len())}
 	for _, name := range plan.Phases {
 		r.counts = append(r.counts, results.Count{Name: name})
 	}
 	for _, a := range plan.Attacks {
 		r.flying.Go(func() { r.pursue(a) })
 	}
-	for _, s := range plan.Shots {
+	for _, s := range plan.Floods {
+		r.saturate(s)
+	}
+	for s := range plan.Shots.All() {
 		if !r.sleep(s.At) {
 			break
 		}
@@ -160,6 +164,18 @@ func (r *inside) number() int64 {
 	defer r.mu.Unlock()
 	r.seq++
 	return r.seq
+}
+
+// saturate asks as fast as is answered.
+func (r *inside) saturate(s scenarios.Saturation) {
+	var used atomic.Int64
+	for range s.Connections {
+		r.flying.Go(func() {
+			for r.sleep(s.At) && r.clk.now() < s.Until() && used.Add(1) <= int64(s.Most) {
+				r.shoot(scenarios.Shot{Seq: r.number(), At: r.clk.now(), Phase: s.Phase, Key: s.Key, Cost: s.Cost})
+			}
+		})
+	}
 }
 
 // pursue fires an attack.

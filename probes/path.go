@@ -17,10 +17,11 @@ const (
 	PathBest     Path = iota // the fast one wherever it can be taken
 	PathFast                 // the one of probes/wire: HTTP/1.1 over plain TCP, in a loop of our own
 	PathFull                 // net/http, which speaks TLS and HTTP/2 as well
+	PathH2C                  // net/http, and HTTP/2 over plain TCP: the server must speak it
 	PathPortable             // the fast one in the form that all systems have, for comparison
 )
 
-var pathNames = []string{"best", "fast", "full", "portable"}
+var pathNames = []string{"best", "fast", "full", "h2c", "portable"}
 
 func (p Path) String() string { return pathNames[p] }
 
@@ -31,19 +32,28 @@ func ParsePath(s string) (Path, error) {
 			return Path(i), nil
 		}
 	}
-	return PathBest, fmt.Errorf("%q is no path: fast is HTTP/1.1 over plain TCP in a loop of our own, full is net/http, best chooses", s)
+	return PathBest, fmt.Errorf("%q is no path: fast is HTTP/1.1 over plain TCP in a loop of our own, full is net/http, h2c is HTTP/2 over plain TCP, best chooses", s)
 }
 
 // fast reports whether the fast path is taken. It has no TLS, and a server behind TLS may
 // speak HTTP/2.
-func (g *Gun) fast() bool { return g.target.Path != PathFull && g.url.Scheme == "http" }
+func (g *Gun) fast() bool {
+	return g.target.Path != PathFull && g.target.Path != PathH2C && g.url.Scheme == "http"
+}
 
 // path is the one that a run took, for people.
 func (r *run) path() string {
 	if r.fast != nil {
 		return "fast (" + r.fast.loop.Name() + ")"
 	}
-	return "full (net/http)"
+	text := "full (net/http)"
+	if r.gun.target.Path == PathH2C {
+		text = "full (net/http, h2c)"
+	}
+	if r.packed.Load() {
+		text += ", volleys over HTTP/2 in one write each"
+	}
+	return text
 }
 
 // take sets up the path that the run takes.

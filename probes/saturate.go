@@ -3,6 +3,7 @@ package probes
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -68,38 +69,8 @@ func (r *run) floods(s Saturation) (loops []*fast, err error) {
 		if err != nil {
 			return nil, err
 		}
-		f.flood = &flood{connections: s.Connections*(i+1)/n - s.Connections*i/n, until: int64(s.For)}
+		f.flood = &flood{shot: scenarios.Shot{Cost: 1}, connections: s.Connections*(i+1)/n - s.Connections*i/n, until: int64(s.For), left: math.MaxInt}
 		loops = append(loops, f)
 	}
 	return loops, nil
-}
-
-// flood is the closed loop of one thread.
-type flood struct {
-	connections int
-	until       int64 // when nothing more is sent, nanoseconds since the run's start
-	begun       bool
-}
-
-// open sends the first request on each connection.
-func (f *fast) open() {
-	f.flood.begun = true
-	for range f.flood.connections {
-		if fl := f.aim(scenarios.Shot{Cost: 1}, 0); fl != nil {
-			f.flow(fl)
-		}
-	}
-}
-
-// flow sends a request again, and is false where it is not to be sent any more.
-func (f *fast) flow(fl *flight) bool {
-	now := fl.x.Done // 0: it was never sent
-	if now >= f.flood.until || f.stopped {
-		return false
-	}
-	f.counted(0).planned++
-	fl.shot.Seq, fl.shot.At = f.run.seq.Add(1), now
-	fl.said = nil
-	f.loop.Send(&fl.x)
-	return true
 }

@@ -12,21 +12,24 @@ import (
 // muster opens the connections that a volley needs and makes its requests wait
 // for their release.
 func (r *run) muster(b beat) {
-	need := map[*chute]int{}
-	for _, s := range b.shots {
-		need[r.chutes[s.Key]]++
-	}
 	ctx, cancel := context.WithTimeout(r.requests, 2*time.Second)
 	defer cancel()
+	gates := r.gates(ctx, b)
+	need := map[*chute]int{}
+	for i, s := range b.shots {
+		if gates[i] == nil || gates[i].packet == nil {
+			need[r.chutes[s.Key]]++
+		}
+	}
 	var opening sync.WaitGroup
 	for c, n := range need {
 		opening.Go(func() { c.ready(ctx, n) })
 	}
 	opening.Wait()
-	gates := r.gates(b)
 	for i, s := range b.shots {
 		go func() {
 			defer r.flying.Done()
+			defer gates[i].ended()
 			h := r.shoot(s, b.crew.hold, gates[i])
 			if b.crew.told != nil {
 				b.crew.told(h)
@@ -35,13 +38,15 @@ func (r *run) muster(b beat) {
 	}
 }
 
-// gates are those of a volley whose requests are kept back at their ends, and what
-// opens them, one after the other. Each is nil where nothing is kept back: over TLS
-// a server may speak HTTP/2, of which one connection carries all.
-func (r *run) gates(b beat) []*gate {
+// gates are those of a volley whose requests are kept back, and what opens them, one
+// after the other. Each is nil where nothing is kept back. Over HTTP/2 one is that of many.
+func (r *run) gates(ctx context.Context, b beat) []*gate {
 	gates := make([]*gate, len(b.shots))
-	if !b.shots[0].Held || r.gun.url.Scheme != "http" {
+	switch {
+	case !b.shot.Held:
 		return gates
+	case r.gun.url.Scheme != "http" || r.gun.target.Path == PathH2C:
+		return r.packets(ctx, b)
 	}
 	for i := range gates {
 		gates[i] = &gate{}
@@ -71,7 +76,10 @@ func (r *run) shoot(s scenarios.Shot, hold <-chan struct{}, g *gate) *results.Hi
 		r.miss(s, err.Error())
 		return nil
 	}
-	if s.Apart {
+	switch {
+	case g != nil && g.packet != nil:
+		a.path = g.packet
+	case s.Apart:
 		a.path = c.apart
 	}
 	a.stamps.gate = g

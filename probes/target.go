@@ -61,6 +61,9 @@ func Aim(ctx context.Context, t Target) (*Gun, error) {
 	if (t.Path == PathFast || t.Path == PathPortable) && u.Scheme != "http" {
 		return nil, hinted(fmt.Errorf("the fast path speaks HTTP/1.1 over plain TCP, and the URL is %s", u.Scheme), "leave --path out, or write --path full")
 	}
+	if t.Path == PathH2C && u.Scheme != "http" {
+		return nil, hinted(fmt.Errorf("h2c is HTTP/2 over plain TCP, and the URL is %s", u.Scheme), "leave --path out: over TLS the server says whether it speaks HTTP/2")
+	}
 	to, err := resolve(ctx, u.Hostname(), t.Guard)
 	if err != nil {
 		return nil, err

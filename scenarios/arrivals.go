@@ -184,22 +184,28 @@ func byName(arrivals []Arrival) map[string][]Arrival {
 // leaves by itself is late when the next is due, as one of a pace is.
 func (p *planner) arrivals(phase int32, ph *Phase, own []Arrival, key int32, at int64) int64 {
 	last := at
+	t := strand{like: Shot{Phase: phase, Key: key}}
 	for i, a := range own {
 		moment := at + int64(a.At)
-		planned := len(p.plan.Shots)
+		if n := len(t.groups); n > 0 && moment < t.groups[n-1].at { // the one before takes longer: a strand's moments do not fall
+			p.add(t, ph)
+			t.groups, t.n = nil, 0
+		}
+		cost := cmp.Or(a.Cost, max(1, ph.Cost))
 		if a.size() > 1 {
-			last = max(last, p.together(phase, ph, key, moment, a.size()))
+			t.groups = p.volley(t.groups, moment, a.size(), cost)
 		} else {
 			late := latestSingle
 			if i+1 < len(own) {
 				late = min(max(own[i+1].At-a.At, time.Millisecond), late)
 			}
-			p.add(Shot{At: moment, Phase: phase, Key: key, Late: late}, ph)
-			last = max(last, moment)
+			t.groups = append(t.groups, group{at: moment, n: 1, late: late, cost: cost})
 		}
-		for ; a.Cost > 0 && planned < len(p.plan.Shots); planned++ {
-			p.plan.Shots[planned].Cost = a.Cost
-		}
+		t.n += a.size()
+		last = max(last, t.groups[len(t.groups)-1].at)
+	}
+	if t.n > 0 {
+		p.add(t, ph)
 	}
 	return last
 }

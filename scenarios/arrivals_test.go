@@ -33,7 +33,7 @@ func TestArrivalsArePlanned(t *testing.T) {
 		group bool
 	}
 	var got []shot
-	for _, x := range p.Shots {
+	for x := range p.Shots.All() {
 		got = append(got, shot{time.Duration(x.At), p.Keys[x.Key], x.Cost, x.Volley != 0})
 	}
 	ms := time.Millisecond
@@ -66,7 +66,8 @@ func TestArrivalsOnGivenKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Keys[p.Shots[0].Key]; got != "key 2" { // pair/b, the second that is named
+	first, _ := p.Shots.First()
+	if got := p.Keys[first.Key]; got != "key 2" { // pair/b, the second that is named
 		t.Errorf("the first arrival is on %s, want key 2", got)
 	}
 }
@@ -117,8 +118,8 @@ func TestArrivalsHoldAnyTimeline(t *testing.T) {
 		for _, a := range list {
 			want += a.size()
 		}
-		if len(p.Shots) != want {
-			t.Errorf("got %d shots, want %d", len(p.Shots), want)
+		if p.Shots.Len() != want {
+			t.Errorf("got %d shots, want %d", p.Shots.Len(), want)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,14 +30,14 @@ func TestCosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var costs []int64
-	for _, shot := range p.Shots {
+	for shot := range p.Shots.All() {
 		costs = append(costs, shot.Cost)
 	}
 	if want := []int64{5, 5, 1, 20}; !reflect.DeepEqual(costs, want) {
 		t.Errorf("got costs %v, want %v", costs, want)
 	}
 	// 20 tokens take 2 s, and a bucket that is granted 0.2 % longer.
-	if got := p.Shots[3].Patience; got < 4*time.Second || got > 4100*time.Millisecond {
+	if got := slices.Collect(p.Shots.All())[3].Patience; got < 4*time.Second || got > 4100*time.Millisecond {
 		t.Errorf("got a patience of %v, want the time 20 tokens take and 2 s", got)
 	}
 	if got := strings.Count(p.String(), "\tcost "); got != 3 {

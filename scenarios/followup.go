@@ -42,15 +42,16 @@ func (s *Scenario) Asked() int {
 // FollowUps is the part of a plan that belongs to the phases from the n-th on.
 func (p Plan) FollowUps(n int) Plan {
 	later := p
-	later.Shots, later.Attacks, later.Actions = nil, nil, nil
-	for _, s := range p.Shots {
-		if int(s.Phase) >= n {
-			later.Shots = append(later.Shots, s)
-		}
-	}
+	later.Attacks, later.Floods, later.Actions = nil, nil, nil
+	later.Shots = p.Shots.Of(func(phase int32) bool { return int(phase) >= n })
 	for _, a := range p.Attacks {
 		if int(a.Phase) >= n {
 			later.Attacks = append(later.Attacks, a)
+		}
+	}
+	for _, s := range p.Floods {
+		if int(s.Phase) >= n {
+			later.Floods = append(later.Floods, s)
 		}
 	}
 	return later

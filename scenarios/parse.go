@@ -236,6 +236,7 @@ func readPhase(v document.Value) Phase {
 		"release":     func(v document.Value) { p.Held = read(v, parseHeld) },
 		"attack":      func(v document.Value) { p.Attack = read(v, parseTactic) },
 		"against":     func(v document.Value) { p.Against = v.Text() },
+		"saturate":    func(v document.Value) { p.Saturate = int(v.Int(1, mostSaturating)) },
 		"rounds":      func(v document.Value) { p.Rounds = int(v.Int(1, mostRounds)) },
 	})
 	if v.Problems() > before {
@@ -243,6 +244,9 @@ func readPhase(v document.Value) Phase {
 	}
 	if len(p.Arrivals) > 0 && !keyed {
 		p.Keys.Fresh = len(Named(p.Arrivals))
+	}
+	if p.Saturate > 0 { // its count is the most that it may come to
+		p.For, length = length, 0
 	}
 	if length > 0 && p.Count > 0 {
 		v.Fail("remove one of the two", "phase %q: for and count both say how long it lasts", p.Name)
@@ -253,7 +257,7 @@ func readPhase(v document.Value) Phase {
 	if length > 0 && p.Pace.Count == 0 && p.Attack != TacticNone {
 		v.Fail("give rounds instead of for", "phase %q: an attack ends by itself", p.Name)
 	} else if length > 0 && p.Pace.Count == 0 {
-		v.Fail("add pace: 20/s, or write rest instead of for", "phase %q: for is the length of a pace, and there is none", p.Name)
+		v.Fail("add pace: 20/s or saturate: 8, or write rest instead of for", "phase %q: for is the length of a pace, and there is none", p.Name)
 	}
 	return p
 }

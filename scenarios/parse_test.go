@@ -60,7 +60,7 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 3 x 30 + 20 + 101 + 1.
-	if got, want := len(plan.Shots), 212; got != want {
+	if got, want := plan.Shots.Len(), 212; got != want {
 		t.Errorf("got %d shots, want %d", got, want)
 	}
 }

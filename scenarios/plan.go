@@ -3,7 +3,6 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -16,10 +15,13 @@ type Plan struct {
 	Phases []string // names, in the scenario's order
 	Varied []Vary   // by phase: what differs between the requests of a key
 	Keys   []string // labels, such as pressure/1, or the values that were given
-	Shots  []Shot   // in the order of their moments
+	Shots  Shots    // in the order of their moments
 	// Attacks are what is fired as answers direct, in the order of their
 	// beginnings. Their requests are numbered behind the shots.
 	Attacks []Attack
+	// Floods are what is fired as fast as is answered, in the order of their beginnings.
+	// Their requests are numbered behind the shots as well.
+	Floods  []Saturation
 	Waits   []Wait        // silences in which buckets fill
 	Actions []Action      // what is done to the server, in the order of their moments
 	Length  time.Duration // after which no shot is due and every attack is over
@@ -28,12 +30,12 @@ type Plan struct {
 // Most is how many requests the plan can come to: its shots, what of them may come
 // back when it is refused, and all that its attacks may send.
 func (p Plan) Most() int {
-	n := len(p.Shots)
-	for _, s := range p.Shots {
-		n += int(s.Tries)
-	}
+	n := p.Shots.Len() + p.Shots.Returns()
 	for _, a := range p.Attacks {
 		n += a.Most()
+	}
+	for _, s := range p.Floods {
+		n += s.Most
 	}
 	return n
 }
@@ -88,7 +90,8 @@ const RequestTime = 200 * time.Microsecond
 // when their buckets must be full. It errs when a phase wants more keys than
 // there are.
 func (s *Scenario) Plan(supply Supply) (Plan, error) {
-	p := &planner{scenario: s, supply: supply, byPhase: map[string][]int32{}, named: map[string][]string{}, chance: rand.New(rand.NewPCG(s.Seed, 2))}
+	p := &planner{scenario: s, supply: supply, byPhase: map[string][]int32{}, named: map[string][]string{}, source: rand.NewPCG(s.Seed, 2)}
+	p.chance = rand.New(p.source)
 	for _, l := range s.Limits {
 		p.fill = max(p.fill, l.Fill())
 		p.longest = max(p.longest, l.Longest())
@@ -113,7 +116,8 @@ func (s *Scenario) Plan(supply Supply) (Plan, error) {
 }
 
 type planner struct {
-	chance *rand.Rand // of clients that come back by chance
+	source *rand.PCG  // of clients that come back by chance
+	chance *rand.Rand // what is drawn from it
 
 	scenario *Scenario
 	supply   Supply
@@ -125,6 +129,7 @@ type planner struct {
 	named    map[string][]string // by phase: the names of its keys
 	end      int64               // of the phases so far
 	volleys  int32
+	shots    int   // planned so far
 	turn     int32 // of the last shot on the key that is being planned
 	other    int32 // key that {other} stands for on it
 }
@@ -164,13 +169,17 @@ func (p *planner) phase(i int32, ph *Phase) error {
 		}
 		switch at := at + int64(n)*int64(ph.Every); {
 		case ph.Volley > 0:
-			last = p.together(i, ph, key, at, ph.Volley)
+			last = p.together(i, ph, key, at)
 		case len(ph.Arrivals) > 0:
 			last = p.arrivals(i, ph, each[p.named[ph.Name][n]], key, at)
 		case ph.Attack != TacticNone:
 			if last, err = p.attack(i, ph, n, key, at); err != nil {
 				return err
 			}
+		case ph.Saturate > 0:
+			s := ph.saturation(i, key, at)
+			p.plan.Floods = append(p.plan.Floods, s)
+			last = s.Until()
 		default:
 			last = p.pace(i, ph, key, at)
 		}
@@ -181,9 +190,12 @@ func (p *planner) phase(i int32, ph *Phase) error {
 	return nil
 }
 
-// mostShots is how many requests can be planned: more would take gigabytes before
-// the first one is sent.
-const mostShots = 5_000_000
+// mostShots is how many requests can be planned, and mostStrands on how many keys of
+// phases, or at how many moments of their own: those are held in memory.
+const (
+	mostShots   = 1_000_000_000
+	mostStrands = 5_000_000
+)
 
 // fits is an error where a phase comes to more than can be planned.
 func (p *planner) fits(ph *Phase) error {
@@ -191,15 +203,17 @@ func (p *planner) fits(ph *Phase) error {
 	if ph.Keys.Of != "" {
 		keys = int64(len(p.byPhase[ph.Keys.Of]))
 	}
-	each := max(int64(ph.Volley), int64(ph.Count), 1)
+	each, held := max(int64(ph.Volley), int64(ph.Count), 1), 1+int64(ph.Volley)/VolleySize
 	if len(ph.Arrivals) > 0 {
-		each, keys = 0, 1
+		each, held, keys = 0, 0, 1
 		for _, a := range ph.Arrivals {
 			each += int64(a.size())
+			held += 1 + int64(a.size())/VolleySize
 		}
 	}
-	if left := mostShots - int64(len(p.plan.Shots)); each > left/max(keys, 1) {
-		return fmt.Errorf("%d requests on each of %d keys are more than can be planned in one run: at most %d", each, keys, mostShots)
+	keys = max(keys, 1)
+	if each > (mostShots-int64(p.shots))/keys || held > (mostStrands-int64(len(p.plan.Shots.strands)))/keys {
+		return fmt.Errorf("%d requests on each of %d keys are more than can be planned in one run: at most %d, on at most %d keys", each, keys, mostShots, mostStrands)
 	}
 	return nil
 }
@@ -231,33 +245,29 @@ func (p *planner) keys(ph *Phase) (keys []int32, full int64, err error) {
 
 // together plans requests on a key that leave at once and gives the moment of the
 // last one.
-func (p *planner) together(phase int32, ph *Phase, key int32, at int64, n int) int64 {
-	for left := n; left > 0; left -= VolleySize {
-		p.volleys++
-		for range min(left, VolleySize) {
-			p.add(Shot{At: at, Phase: phase, Key: key, Volley: p.volleys, Late: time.Second}, ph)
-		}
-		if left > VolleySize {
-			at += int64(VolleyPause)
-		}
-	}
-	return at
+func (p *planner) together(phase int32, ph *Phase, key int32, at int64) int64 {
+	groups := p.volley(nil, at, ph.Volley, max(1, ph.Cost))
+	p.add(strand{like: Shot{Phase: phase, Key: key}, groups: groups, n: ph.Volley}, ph)
+	return groups[len(groups)-1].at
 }
 
-// pace plans a key's evenly spaced shots. The n-th is due at n periods exactly,
-// rounded down to a nanosecond, so that nothing drifts.
-func (p *planner) pace(phase int32, ph *Phase, key int32, at int64) int64 {
-	num, den := ph.Pace.Units()
-	gap := time.Duration(den / num)
-	late := min(max(gap, time.Millisecond), latestSingle)
-	var moment int64
-	for n := range ph.Count {
-		hi, lo := bits.Mul64(uint64(n), uint64(den))
-		quo, _ := bits.Div64(hi%uint64(num), lo, uint64(num))
-		moment = at + int64(quo)
-		p.add(Shot{At: moment, Phase: phase, Key: key, Late: late}, ph)
+// volley adds the groups of so many that leave at once.
+func (p *planner) volley(groups []group, at int64, n int, cost int64) []group {
+	for ; n > 0; n -= VolleySize {
+		p.volleys++
+		groups = append(groups, group{at: at, n: int32(min(n, VolleySize)), volley: p.volleys, late: time.Second, cost: cost})
+		at += int64(VolleyPause)
 	}
-	return moment
+	return groups
+}
+
+// pace plans a key's evenly spaced shots and gives the moment of the last one.
+func (p *planner) pace(phase int32, ph *Phase, key int32, at int64) int64 {
+	t := strand{like: Shot{At: at, Phase: phase, Key: key, Cost: max(1, ph.Cost)}, n: ph.Count}
+	t.num, t.den = ph.Pace.Units()
+	t.like.Late = min(max(time.Duration(t.den/t.num), time.Millisecond), latestSingle)
+	p.add(t, ph)
+	return t.last()
 }
 
 // attack plans the attack on a phase's n-th key and gives the moment by which it
@@ -275,16 +285,24 @@ func (p *planner) attack(phase int32, ph *Phase, n int, key int32, at int64) (in
 	return int64(longer(time.Duration(at), a.Longest())), nil
 }
 
-func (p *planner) add(s Shot, ph *Phase) {
-	s.Cost, s.Retry, s.Apart, s.Held = max(1, ph.Cost), ph.Retry, ph.Apart, ph.Held
-	if s.Tries = int32(ph.Returns()); s.Tries > 0 {
-		s.Patience, s.Share = p.patience(ph), ph.Retry.share(p.chance.Int64N(whole))
+// add plans the shots of a strand, with what those of a phase have in common.
+func (p *planner) add(t strand, ph *Phase) {
+	s := &t.like
+	s.Retry, s.Apart, s.Held, s.Tries = ph.Retry, ph.Apart, ph.Held, int32(ph.Returns())
+	if s.Tries > 0 {
+		s.Patience = p.patience(ph)
+		now := *p.source
+		t.chance = &now
+		for range t.n { // as many as are drawn when the shots are read
+			p.chance.Int64N(whole)
+		}
 	}
 	if !ph.Vary.None() {
-		p.turn++
-		s.Turn, s.Other = p.turn, p.other
+		s.Turn, s.Other = p.turn+1, p.other
+		p.turn += int32(t.n)
 	}
-	p.plan.Shots = append(p.plan.Shots, s)
+	p.shots += t.n
+	p.plan.Shots.strands = append(p.plan.Shots.strands, t)
 }
 
 // comingBack is how long a refused request of a phase may go on at most.
@@ -314,11 +332,8 @@ func (p *planner) patience(ph *Phase) time.Duration {
 }
 
 func (p *planner) finish() Plan {
-	slices.SortStableFunc(p.plan.Shots, func(a, b Shot) int { return cmp.Compare(a.At, b.At) })
-	for i := range p.plan.Shots {
-		p.plan.Shots[i].Seq = int64(i + 1)
-	}
 	slices.SortStableFunc(p.plan.Attacks, func(a, b Attack) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(p.plan.Floods, func(a, b Saturation) int { return cmp.Compare(a.At, b.At) })
 	p.plan.Length = time.Duration(p.end)
 	p.plan.Actions = slices.DeleteFunc(timeline(p.scenario.Actions), func(a Action) bool { return a.At > p.plan.Length })
 	return p.plan

@@ -37,7 +37,8 @@ type Request struct {
 // Header is one header line of a request.
 type Header struct{ Name, Value string }
 
-// Phase is one part of a scenario: a rest, a volley, a pace, arrivals or an attack.
+// Phase is one part of a scenario: a rest, a volley, a pace, arrivals, an attack or a
+// saturation.
 type Phase struct {
 	Name   string
 	At     *time.Duration // since the run's start; nil: when the phases before it have ended
@@ -46,7 +47,7 @@ type Phase struct {
 	Volley int            // requests on each key at once; 0: it is no volley
 	Every  time.Duration  // from one key's volley to the next one's; 0: all keys together
 	Pace   Rate           // requests on each key, evenly spaced; zero: it has no pace
-	Count  int            // of a pace: requests on each key
+	Count  int            // of a pace: requests on each key; of a saturation the most there may be, 0: 50,000 a second
 	Cost   int64          // tokens that each request asks for; 0: one
 	// Arrivals are requests with a moment of their own; none: it has no such. Their
 	// clients are the phase's keys, and Keys.Fresh is how many they name.
@@ -54,6 +55,10 @@ type Phase struct {
 	Attack   Tactic // what is fired follows from the answers; none: it does not
 	Rounds   int    // of an attack: how many edges are struck at on each key; 0: DefaultRounds
 	Against  string // of an attack: name of the limit whose edges are looked for; empty: the one whose tokens come slowest
+	// Saturate is how many connections of each key ask again as soon as they are answered,
+	// For so long; 0: it is not that.
+	Saturate int
+	For      time.Duration
 	Retry    Retry
 	Tries    int  // how often a refused request comes back at most, by Retry; 0: once
 	Apart    bool // each request opens a connection of its own; false: connections are used again
@@ -163,7 +168,7 @@ func (p Phase) Prefixed(prefix string) Phase {
 
 func (p *Phase) check(seen map[string]bool) error {
 	fires := 0
-	for _, has := range []bool{p.Volley > 0, p.Pace.Count > 0, len(p.Arrivals) > 0, p.Attack != TacticNone} {
+	for _, has := range []bool{p.Volley > 0, p.Pace.Count > 0, len(p.Arrivals) > 0, p.Attack != TacticNone, p.Saturate > 0} {
 		if has {
 			fires++
 		}
@@ -172,9 +177,9 @@ func (p *Phase) check(seen map[string]bool) error {
 	case p.Name == "" || seen[p.Name]:
 		return errors.New("each phase needs a name of its own")
 	case fires > 1:
-		return errors.New("volley, pace, arrivals and attack exclude each other: make two phases")
+		return errors.New("volley, pace, arrivals, attack and saturate exclude each other: make two phases")
 	case fires == 0 && p.Rest == 0:
-		return errors.New("nothing to do: give a volley, a pace, arrivals, an attack or a rest")
+		return errors.New("nothing to do: give a volley, a pace, arrivals, an attack, saturate or a rest")
 	case p.Attack == TacticNone && p.Against != "":
 		return errors.New("against is of an attack: add attack: boundary")
 	case p.Attack == TacticNone && p.Rounds != 0:
@@ -209,6 +214,9 @@ func (p *Phase) check(seen map[string]bool) error {
 	if err := p.checkArrivals(); err != nil {
 		return err
 	}
+	if err := p.checkSaturation(); err != nil {
+		return err
+	}
 	if err := p.Vary.check(seen); err != nil {
 		return err
 	}
@@ -221,5 +229,5 @@ const mostTries = 100
 
 // fires reports whether requests are sent.
 func (p *Phase) fires() bool {
-	return p.Volley > 0 || p.Pace.Count > 0 || len(p.Arrivals) > 0 || p.Attack != TacticNone
+	return p.Volley > 0 || p.Pace.Count > 0 || len(p.Arrivals) > 0 || p.Attack != TacticNone || p.Saturate > 0
 }

@@ -11,9 +11,11 @@ import (
 func TestStaggered(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	plan := Plan{Length: time.Second}
+	var shots []Shot
 	for i, at := range []int64{0, 0, 10 * ms, 10*ms + 2, 20 * ms} {
-		plan.Shots = append(plan.Shots, Shot{Seq: int64(i + 1), At: at})
+		shots = append(shots, Shot{Seq: int64(i + 1), At: at})
 	}
+	plan.Shots = ShotsOf(shots)
 	tests := []struct {
 		name  string
 		first bool
@@ -25,10 +27,10 @@ func TestStaggered(t *testing.T) {
 	for _, tt := range tests {
 		got := plan.Staggered(tt.first, time.Millisecond)
 		var at []int64
-		for i, s := range got.Shots {
+		for s := range got.Shots.All() {
 			at = append(at, s.At)
-			if s.Seq != plan.Shots[i].Seq {
-				t.Errorf("%s: the %d-th shot is %d, want %d", tt.name, i+1, s.Seq, plan.Shots[i].Seq)
+			if s.Seq != int64(len(at)) {
+				t.Errorf("%s: the %d-th shot is %d", tt.name, len(at), s.Seq)
 			}
 		}
 		if !slices.Equal(at, tt.want) {
@@ -38,7 +40,7 @@ func TestStaggered(t *testing.T) {
 			t.Errorf("%s: the length is %v", tt.name, got.Length)
 		}
 	}
-	if plan.Shots[0].At != 0 {
-		t.Errorf("the plan itself was changed: %v", plan.Shots[0])
+	if s, _ := plan.Shots.First(); s.At != 0 {
+		t.Errorf("the plan itself was changed: %v", s)
 	}
 }

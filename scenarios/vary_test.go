@@ -39,7 +39,7 @@ func TestVary(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, shot := range p.Shots {
+	for shot := range p.Shots.All() {
 		a := p.Ask(shot)
 		switch {
 		case a.Vary.None():

@@ -1,7 +1,9 @@
 package scenarios
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -124,6 +126,8 @@ func (p *Phase) flow() string {
 	add(p.Count != 0, "count: %d", p.Count)
 	add(p.Cost != 0, "cost: %d", p.Cost)
 	add(p.Attack != TacticNone, "attack: %v", p.Attack)
+	add(p.Saturate != 0, "saturate: %d", p.Saturate)
+	add(p.For != 0, "for: %v", p.For)
 	add(p.Rounds != 0, "rounds: %d", p.Rounds)
 	add(p.Against != "", "against: %s", strconv.Quote(p.Against))
 	switch {
@@ -185,37 +189,49 @@ func (p Plan) varied(s Shot) string {
 	return strings.ReplaceAll(text, "{other}", a.Other)
 }
 
-// String lists the plan, a line each shot, behind what is not a shot: byte for
-// byte the same for the same scenario and supply of keys.
+// String lists the plan as Print does.
 func (p Plan) String() string {
 	var w strings.Builder
+	_ = p.Print(&w) // a builder has no error
+	return w.String()
+}
+
+// Print lists the plan, a line each shot, behind what is not a shot: byte for byte the
+// same for the same scenario and supply of keys. The error is the writer's.
+func (p Plan) Print(to io.Writer) error {
+	w := bufio.NewWriter(to)
 	for _, wait := range p.Waits {
-		fmt.Fprintf(&w, "# %s waits %v %s\n", p.Phases[wait.Phase], wait.Length.Round(time.Millisecond), wait.Why)
+		fmt.Fprintf(w, "# %s waits %v %s\n", p.Phases[wait.Phase], wait.Length.Round(time.Millisecond), wait.Why)
 	}
 	for _, a := range p.Attacks {
-		fmt.Fprintf(&w, "# from %.9f, %s on %s: %v\n", float64(a.At)/1e9, p.Phases[a.Phase], p.Keys[a.Key], a)
+		fmt.Fprintf(w, "# from %.9f, %s on %s: %v\n", float64(a.At)/1e9, p.Phases[a.Phase], p.Keys[a.Key], a)
+	}
+	for _, s := range p.Floods {
+		fmt.Fprintf(w, "# from %.9f, %s on %s: %v\n", float64(s.At)/1e9, p.Phases[s.Phase], p.Keys[s.Key], s)
 	}
 	for _, a := range p.Actions {
-		fmt.Fprintf(&w, "# at %.9f, %v\n", a.At.Seconds(), a)
+		fmt.Fprintf(w, "# at %.9f, %v\n", a.At.Seconds(), a)
 	}
-	for _, s := range p.Shots {
-		fmt.Fprintf(&w, "%d\t%.9f\t%s\t%s", s.Seq, float64(s.At)/1e9, p.Phases[s.Phase], p.Keys[s.Key])
+	for s := range p.Shots.All() {
+		fmt.Fprintf(w, "%d\t%.9f\t%s\t%s", s.Seq, float64(s.At)/1e9, p.Phases[s.Phase], p.Keys[s.Key])
 		if s.Volley != 0 {
-			fmt.Fprintf(&w, "\tvolley %d", s.Volley)
+			fmt.Fprintf(w, "\tvolley %d", s.Volley)
 		}
 		if s.Cost > 1 {
-			fmt.Fprintf(&w, "\tcost %d", s.Cost)
+			fmt.Fprintf(w, "\tcost %d", s.Cost)
 		}
 		if s.Turn > 0 {
-			fmt.Fprintf(&w, "\t%v %s", p.Varied[s.Phase], p.varied(s))
+			fmt.Fprintf(w, "\t%v %s", p.Varied[s.Phase], p.varied(s))
 		}
 		switch {
 		case s.Retry == RetryObey:
 			w.WriteString("\tthen obeys Retry-After")
 		case s.Retry != RetryNone:
-			fmt.Fprintf(&w, "\tthen %v", s.Retry)
+			fmt.Fprintf(w, "\tthen %v", s.Retry)
 		}
-		w.WriteByte('\n')
+		if err := w.WriteByte('\n'); err != nil {
+			return err
+		}
 	}
-	return w.String()
+	return w.Flush()
 }

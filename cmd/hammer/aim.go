@@ -51,7 +51,7 @@ func (a *aiming) addAgainFlags(f *pflag.FlagSet) {
 }
 
 func (a *aiming) addGuardFlags(f *pflag.FlagSet) {
-	f.StringVar(&a.path, "path", "best", "how requests travel: fast is HTTP/1.1 over plain TCP in an event loop, full is net/http, best the fast one where the URL is http://")
+	f.StringVar(&a.path, "path", "best", "how requests travel: fast is HTTP/1.1 over plain TCP in an event loop, full is net/http, h2c is HTTP/2 over plain TCP, best the fast one where the URL is http://")
 	f.StringArrayVar(&a.allow, "allow", nil, "public host that may be fired at, or @FILE with one a line; also HAMMER_ALLOW")
 	f.IntVar(&a.maxRequests, "max-requests", 100_000, "a run that would send more does not start")
 }

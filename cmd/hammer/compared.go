@@ -57,7 +57,7 @@ func count(e *earlier, other seqs) (c counted, holes []string) {
 
 // asPlanned reports whether a phase is fired as the plan has it, whatever is answered.
 func asPlanned(phases []scenarios.Phase, i int32) bool {
-	return int(i) < len(phases) && phases[i].Attack == scenarios.TacticNone && phases[i].Returns() == 0
+	return int(i) < len(phases) && !phases[i].Adaptive()
 }
 
 // seqs are the places in the plan of what a run sent, a bit each.
@@ -118,8 +118,7 @@ func differences(base, candidate counted, phases []scenarios.Phase) (all []Diffe
 		for o := range a {
 			if a[o] != b[o] {
 				p := phases[place[c.phase]]
-				all = append(all, Difference{c.phase, c.key, results.Outcome(o).String(), a[o], b[o],
-					p.Attack != scenarios.TacticNone || p.Returns() > 0})
+				all = append(all, Difference{c.phase, c.key, results.Outcome(o).String(), a[o], b[o], p.Adaptive()})
 			}
 		}
 	}

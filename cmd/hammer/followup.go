@@ -174,14 +174,17 @@ func chain(phases []scenarios.Phase, plan scenarios.Plan, v results.Verdict) (sa
 
 // begins is when a phase fires first; ok is false where it never does.
 func begins(plan scenarios.Plan, phase int32) (at int64, ok bool) {
-	for _, s := range plan.Shots { // in the order of time
-		if s.Phase == phase {
-			return s.At, true
-		}
+	if s, ok := plan.Shots.Of(func(p int32) bool { return p == phase }).First(); ok {
+		return s.At, true
 	}
 	for _, a := range plan.Attacks {
 		if a.Phase == phase {
 			return a.At, true
+		}
+	}
+	for _, s := range plan.Floods {
+		if s.Phase == phase {
+			return s.At, true
 		}
 	}
 	return 0, false

@@ -50,7 +50,7 @@ func overRedis(t *testing.T, redis *lab.RedisServer, down string, nodes int, def
 	return s
 }
 
-func foundIn(r report.Report, check string) (f results.Finding) {
+func findingOf(r report.Report, check string) (f results.Finding) {
 	for _, f := range r.Findings {
 		if f.Check == check {
 			return f
@@ -89,7 +89,7 @@ func TestRedisOutages(t *testing.T) {
 					t.Fatal(err)
 				}
 				code, r := hammer(t, "run", file, "--store-pid", fmt.Sprint(redis.PID()), "--clock-admin", s.AdminURL())
-				f := foundIn(r, assertions.CheckOutage)
+				f := findingOf(r, assertions.CheckOutage)
 				if broken := f.Status == results.Broken; broken != tt.wrong || (code == exitBroken) != tt.wrong {
 					t.Errorf("got exit code %d, %v: %s", code, f.Status, r.Headline)
 				}
@@ -111,7 +111,7 @@ func TestSkewedNodesOverRedis(t *testing.T) {
 			t.Run(strings.Join(defects, " "), func(t *testing.T) {
 				s := overRedis(t, lab.Redis(t), "none", 2, defects...)
 				code, r := hammer(t, "check", s.URL()+"/", "--burst", "5", "--rate", "5/s", "--clock", "skewed-nodes", "--clock-admin", s.AdminURL())
-				switch f := foundIn(r, assertions.CheckUpper); {
+				switch f := findingOf(r, assertions.CheckUpper); {
 				case len(defects) == 0 && code == exitBroken:
 					t.Errorf("right nodes are accused: %s", r.Headline)
 				case len(defects) > 0 && (code != exitBroken || f.Status != results.Broken):

@@ -73,11 +73,13 @@ func (o *planFlags) run(c *console, args []string) error {
 		return err
 	}
 	more := ""
-	if n := p.Most() - len(p.Shots); n > 0 {
+	if n := p.Most() - p.Shots.Len(); n > 0 {
 		more = fmt.Sprintf(" and up to %d more, as answers direct,", n)
 	}
-	_, err = fmt.Fprintf(c.out, "# %d requests%s in %v at most, seed %d\n%s%s", len(p.Shots), more, p.Length, s.Seed, o.afterwards(s, given), p)
-	return err
+	if _, err = fmt.Fprintf(c.out, "# %d requests%s in %v at most, seed %d\n%s", p.Shots.Len(), more, p.Length, s.Seed, o.afterwards(s, given)); err != nil {
+		return err
+	}
+	return p.Print(c.out)
 }
 
 // afterwards says what is fired behind the plan if the promise turns out to be broken.

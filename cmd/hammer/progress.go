@@ -93,8 +93,8 @@ func state(plan scenarios.Plan, p *probes.Progress) string {
 // shot that is planned. Attacks, and requests that come back as they are told to,
 // end when answers say so, by the plan's length at the latest.
 func planned(plan scenarios.Plan) time.Duration {
-	if n := len(plan.Shots); n > 0 {
-		return time.Duration(plan.Shots[n-1].At)
+	if plan.Shots.Len() > 0 {
+		return time.Duration(plan.Shots.Last())
 	}
 	return plan.Length
 }

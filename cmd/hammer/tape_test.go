@@ -40,7 +40,7 @@ func TestTapeHoldsTheRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, x := range p.Shots {
+	for x := range p.Shots.All() {
 		got = append(got, fmt.Sprintf("%v %s %s", time.Duration(x.At), p.Phases[x.Phase], p.Keys[x.Key]))
 	}
 	want := []string{

@@ -49,8 +49,8 @@ func TestFollowUpsAreTheLeast(t *testing.T) {
 		if later.Most() != got.Price.Requests || p.Length > time.Second+got.Price.Length {
 			t.Errorf("%v: got a price of %d requests and %v, and the plan comes to %d and %v", tt.want, got.Price.Requests, got.Price.Length, later.Most(), p.Length-time.Second)
 		}
-		if first := later.Shots[0].At; first < int64(time.Second) || both.Asked() != 1 {
-			t.Errorf("%v: the first shot is at %d, and %d phases ask", tt.want, first, both.Asked())
+		if first, _ := later.Shots.First(); first.At < int64(time.Second) || both.Asked() != 1 {
+			t.Errorf("%v: the first shot is at %d, and %d phases ask", tt.want, first.At, both.Asked())
 		}
 		read, err := scenarios.Parse("again.yaml", both.YAML(), nil)
 		if err != nil {

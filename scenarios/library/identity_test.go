@@ -116,7 +116,7 @@ func TestVictimIsAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		victims, thieves := map[int32]int{}, map[int32]bool{}
-		for _, shot := range p.Shots {
+		for shot := range p.Shots.All() {
 			switch name := p.Phases[shot.Phase]; {
 			case strings.HasPrefix(name, "thief"):
 				thieves[shot.Key] = true

@@ -115,7 +115,7 @@ func TestGivenKeysAreFullAgain(t *testing.T) {
 	}
 	last := int64(0) // nothing is known before the start
 	begun := map[int32]bool{}
-	for _, shot := range p.Shots {
+	for shot := range p.Shots.All() {
 		if fresh[shot.Phase] && !begun[shot.Phase] && shot.At < last+int64(2*time.Second) {
 			t.Errorf("phase %s starts at %v, %v after the shot before it", p.Phases[shot.Phase], time.Duration(shot.At), time.Duration(shot.At-last))
 		}

@@ -21,7 +21,8 @@ func TestVigilIsLongEnough(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, last := p.Shots[0].At, p.Shots[len(p.Shots)-1].At
+		shot, _ := p.Shots.First()
+		first, last := shot.At, p.Shots.Last()
 		if watched := time.Duration(last - first); watched < 30*time.Second || p.Most() > 2500 {
 			t.Errorf("%v: got %v with %d requests, want more than 30s with at most 2500", rate, watched, p.Most())
 		}

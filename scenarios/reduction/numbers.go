@@ -33,6 +33,7 @@ func (r *search) smallerNumbers() {
 		}
 		number(p.Volley, func(p *scenarios.Phase, n int) { p.Volley = n }, sizes...)
 		number(p.Count, func(p *scenarios.Phase, n int) { p.Count = n }, 1)
+		number(p.Saturate, func(p *scenarios.Phase, n int) { p.Saturate = n }, 1)
 		number(p.Tries, func(p *scenarios.Phase, n int) { p.Tries = n }, 1)
 		for k, a := range p.Arrivals {
 			number(a.Count, func(p *scenarios.Phase, n int) { p.Arrivals[k].Count = single(n) }, sizes...)

@@ -1,6 +1,7 @@
 package reduction
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -23,9 +24,10 @@ func large() *scenarios.Scenario {
 
 // most is how many requests a key gets within a time of each other at most.
 func most(p scenarios.Plan, within int64) (n int) {
-	for i, a := range p.Shots {
+	shots := slices.Collect(p.Shots.All())
+	for i, a := range shots {
 		count := 0
-		for _, b := range p.Shots[i:] {
+		for _, b := range shots[i:] {
 			if b.Key == a.Key && b.At-a.At <= within {
 				count++
 			}
@@ -57,9 +59,9 @@ func TestReduce(t *testing.T) {
 		{"137 at once", func(t *testing.T, s *scenarios.Scenario) bool { return most(planned(t, s), ms) >= 137 }, Size{137, 0}},
 		// Two on a key that are far apart: what lies between is silence.
 		{"two far apart", func(t *testing.T, s *scenarios.Scenario) bool {
-			p := planned(t, s)
-			for i, a := range p.Shots {
-				for _, b := range p.Shots[i:] {
+			shots := slices.Collect(planned(t, s).Shots.All())
+			for i, a := range shots {
+				for _, b := range shots[i:] {
 					if b.Key == a.Key && b.At-a.At >= 3000*ms {
 						return true
 					}

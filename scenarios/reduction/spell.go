@@ -36,7 +36,7 @@ func (r *search) spelt(i int) *scenarios.Scenario {
 	}
 	var list []scenarios.Arrival
 	first := int64(-1)
-	for _, s := range plan.Shots {
+	for s := range plan.Shots.All() {
 		if int(s.Phase) != i {
 			continue
 		}

@@ -60,3 +60,26 @@ func TestAttackLeavesTheRestAsItWas(t *testing.T) {
 		t.Errorf("got at most %d admitted within 300 ms, want 9", most)
 	}
 }
+
+// A saturation has as many requests under way as it has connections, and lets nobody
+// else be served otherwise than its load makes it.
+func TestSaturation(t *testing.T) {
+	hits := fire(t, scenarios.Phase{Name: "flood", Saturate: 4, For: time.Second, Count: 70, Keys: scenarios.Keys{Fresh: 1}})["flood/1"]
+	if len(hits) != 70 {
+		t.Fatalf("got %d requests, want the 70 that it may come to", len(hits))
+	}
+	for _, h := range hits {
+		n := 0
+		for _, other := range hits {
+			if other.Planned <= h.Planned && h.Planned < other.Done {
+				n++
+			}
+		}
+		if n > 4 {
+			t.Errorf("got %d under way when hit %d was due, want 4", n, h.Seq)
+		}
+	}
+	if rest := fire(t, scenarios.Phase{Name: "flood", Saturate: 4, For: time.Second, Keys: scenarios.Keys{Fresh: 1}})["flood/1"]; len(rest) < 70 || rest[len(rest)-1].Planned >= int64(time.Second) {
+		t.Errorf("got %d requests, the last at %v, want more, within a second", len(rest), time.Duration(rest[len(rest)-1].Planned))
+	}
+}

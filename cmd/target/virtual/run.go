@@ -101,12 +101,15 @@ func RunAt(plan scenarios.Plan, c Client, n Network, s Site, seed uint64) []resu
 		c.Timeout = scenarios.DefaultTimeout
 	}
 	r := &runner{plan: plan, client: c, network: n, site: s, rng: rand.New(rand.NewPCG(seed, 0x7ead))}
-	for _, s := range plan.Shots {
+	for s := range plan.Shots.All() {
 		r.send(arrival{shot: s}, r.rng)
 	}
-	r.seq = int64(len(plan.Shots))
+	r.seq = int64(plan.Shots.Len())
 	for _, a := range plan.Attacks {
 		r.attack(a, seed)
+	}
+	for _, s := range plan.Floods {
+		r.saturate(s)
 	}
 	for r.step() {
 	}
@@ -160,6 +163,7 @@ type arrival struct {
 	obey  int64    // seq of the refusal it obeys; 0: none
 	by    *assault // that fired it; nil: it was planned
 	salvo int      // of the assault
+	flood *flood   // that it belongs to; nil: none
 }
 
 type arrivals []arrival
@@ -235,6 +239,9 @@ func (r *runner) record(a arrival, h results.Hit) {
 	r.hits = append(r.hits, h)
 	if a.by != nil {
 		r.hear(a, h)
+	}
+	if a.flood != nil {
+		r.flow(a.flood, h.Done)
 	}
 }
 
