@@ -19,7 +19,8 @@ import (
 type acted struct {
 	marks []results.Mark // clocks and faults, in the order of their ends
 	undos []results.Mark
-	dates bool // refusals tell moments as dates, which move with the wall clock
+	stuck []results.Mark // what was not taken back
+	dates bool           // refusals tell moments as dates, which move with the wall clock
 }
 
 func (a *acted) hear(b results.Block) {
@@ -29,6 +30,8 @@ func (a *acted) hear(b results.Block) {
 			a.marks = append(a.marks, m)
 		case results.MarkUndo:
 			a.undos = append(a.undos, m)
+		case results.MarkStuck:
+			a.stuck = append(a.stuck, m)
 		}
 	}
 	for i := range b.Hits {
@@ -125,8 +128,11 @@ func (a *acted) tell(limits []scenarios.Limit) (f results.Finding, ok bool) {
 			what = append(what, u.Text)
 		}
 		f.Text += "; afterwards: " + strings.Join(slices.Compact(what), ", ")
-	default:
+	case len(a.stuck) == 0:
 		f.Text += "; nothing of it lasted"
+	}
+	for _, m := range a.stuck {
+		f.Text += "; NOT TAKEN BACK: " + m.Text
 	}
 	if slices.ContainsFunc(limits, byWall) && a.clocksIn(0, results.Never) {
 		f.Text += "; windows may lie on the grid of a clock that was moved, so that what came behind the first move is not judged"

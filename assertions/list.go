@@ -9,6 +9,7 @@ func All() []About {
 		{CheckFitness, "the run was fired as planned, so that its record can be asked anything"},
 		{CheckActed, "what was done to the server meanwhile, and that it was taken back (told)"},
 		{CheckServerClock, "what the answers' Date tells of steps and drift of the server's wall clock (told)"},
+		{CheckOwnClock, "what happened to hammer's own clocks meanwhile (told)"},
 		{CheckEnforced, "the limiter refuses at all when it has to"},
 		{CheckUpper, "in every window of length T no more is admitted than the contract allows: burst + rate x T for a token bucket"},
 		{CheckLower, "nothing is refused while every limit has room for it"},

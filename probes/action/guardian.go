@@ -2,6 +2,7 @@ package action
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,24 +10,36 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 
+	"github.com/ratehammer/ratehammer/probes/action/vdso"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // order is what the guardian is told, as a line of JSON; the first are its tools.
 type order struct {
-	Tools *Tools            `json:"tools,omitempty"`
-	Do    *scenarios.Action `json:"do,omitempty"`
-	Undo  bool              `json:"undo,omitempty"`
-	Stop  bool              `json:"stop,omitempty"` // gives up what is being done; it is not answered
+	Tools *Tools             `json:"tools,omitempty"`
+	Check []scenarios.Action `json:"check,omitempty"` // whether they can be done
+	Do    *scenarios.Action  `json:"do,omitempty"`
+	Look  bool               `json:"look,omitempty"`  // whether the server that was started is there
+	Watch string             `json:"watch,omitempty"` // watchBegin or watchEnd
+	Undo  bool               `json:"undo,omitempty"`
+	Stop  bool               `json:"stop,omitempty"` // gives up what is being done; it is not answered
 }
 
 // report is what it answers to each.
 type report struct {
-	Error string   `json:"error,omitempty"` // empty: it was done
-	What  []string `json:"what,omitempty"`  // was taken back
+	Error string     `json:"error,omitempty"` // empty: it was done
+	What  []string   `json:"what,omitempty"`  // was taken back, or what was done
+	Seen  *vdso.Seen `json:"seen,omitempty"`  // while it was watched
 }
+
+// When what a server asks for is watched.
+const (
+	watchBegin = "begin"
+	watchEnd   = "end"
+)
 
 // Guard is what the guardian does: it obeys orders until there are none to come,
 // and then takes back what still lasts. The error is what could not be taken back.
@@ -65,7 +78,20 @@ func Guard(orders io.Reader, reports io.Writer) error {
 				h.program, err = startProgram(*o.Tools)
 			}
 		case o.Do != nil:
-			err = h.do(busy.begin(ctx), *o.Do)
+			var what string
+			if what, err = h.do(busy.begin(ctx), *o.Do); what != "" {
+				r.What = []string{what}
+			}
+		case o.Look:
+			if h.program != nil {
+				err = h.program.dead()
+			}
+		case o.Watch == watchBegin:
+			err = h.watch()
+		case o.Watch == watchEnd:
+			r.Seen, err = h.watched()
+		case o.Check != nil:
+			err = h.check(o.Check)
 		default:
 			r.What, err = h.undo()
 		}
@@ -120,6 +146,23 @@ type Guardian struct {
 	cmd     *exec.Cmd
 	orders  io.WriteCloser
 	reports *bufio.Scanner
+	did     []scenarios.Action // since all was taken back
+}
+
+// Lost is the error of a guardian that is gone: somebody has ended it.
+type Lost struct {
+	Did []scenarios.Action // what it had done by then; none: there is nothing to take back
+}
+
+func (e *Lost) Error() string {
+	if len(e.Did) == 0 {
+		return "the guardian process is gone, which does things to the server and takes them back; it had done nothing that lasts"
+	}
+	var did []string
+	for _, a := range e.Did[max(0, len(e.Did)-3):] {
+		did = append(did, a.String())
+	}
+	return fmt.Sprintf("the guardian process is gone: nothing guarantees that what it did is taken back; it did this last: %s. Restart the server (and its store) to have its clock back, or let a paused process go on with kill -CONT PID", strings.Join(did, ", "))
 }
 
 // Start starts a guardian, which is cmd: a program that calls Guard on its standard
@@ -148,14 +191,14 @@ func Start(cmd *exec.Cmd, t Tools) (*Guardian, error) {
 
 func (g *Guardian) order(o order) (r report, err error) {
 	if err = g.send(o); err == nil && !g.reports.Scan() {
-		err = errors.Join(errors.New("it has ended"), g.reports.Err())
+		err = cmp.Or(g.reports.Err(), io.ErrUnexpectedEOF)
 	}
 	if err == nil {
 		err = json.Unmarshal(g.reports.Bytes(), &r)
 	}
 	switch {
 	case err != nil:
-		return r, fmt.Errorf("the guardian process: %w", err)
+		return r, &Lost{g.did}
 	case r.Error != "":
 		return r, errors.New(r.Error)
 	}
@@ -174,17 +217,53 @@ func (g *Guardian) send(o order) error {
 
 // Do does an action and returns when it is done. A ctx that has ended gives a command
 // up at once.
-func (g *Guardian) Do(ctx context.Context, a scenarios.Action) error {
+func (g *Guardian) Do(ctx context.Context, a scenarios.Action) (what string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := ctx.Err(); err != nil {
-		return err
+		return "", err
 	}
 	// An order to stop that comes too late stops nothing.
 	late := context.AfterFunc(ctx, func() { _ = g.send(order{Stop: true}) })
 	defer late()
-	_, err := g.order(order{Do: &a})
+	g.did = append(g.did, a)
+	r, err := g.order(order{Do: &a})
+	return strings.Join(r.What, ", "), err
+}
+
+// Check is an error where one of the actions cannot be done, as far as that is known
+// beforehand. It does nothing to the server.
+func (g *Guardian) Check(actions []scenarios.Action) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(actions) == 0 {
+		return nil
+	}
+	_, err := g.order(order{Check: actions})
 	return err
+}
+
+// Look is an error where the server that was started has ended, and says how.
+func (g *Guardian) Look() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, err := g.order(order{Look: true})
+	return err
+}
+
+// Watched says what the processes whose clocks were moved so far ask for, while f goes on.
+func (g *Guardian) Watched(f func() error) (vdso.Seen, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, err := g.order(order{Watch: watchBegin}); err != nil {
+		return vdso.Seen{}, err
+	}
+	failed := f()
+	r, err := g.order(order{Watch: watchEnd})
+	if failed != nil || err != nil {
+		return vdso.Seen{}, errors.Join(failed, err)
+	}
+	return *r.Seen, nil
 }
 
 // Undo takes back all that was done and still lasts, and says what that was.
@@ -192,6 +271,9 @@ func (g *Guardian) Undo() (what []string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r, err := g.order(order{Undo: true})
+	if err == nil {
+		g.did = nil
+	}
 	return r.What, err
 }
 
