@@ -132,7 +132,8 @@ func (a *acted) tell(limits []scenarios.Limit) (f results.Finding, ok bool) {
 		f.Text += "; nothing of it lasted"
 	}
 	for _, m := range a.stuck {
-		f.Text += "; NOT TAKEN BACK: " + m.Text
+		f.Status, f.Level = results.Inconclusive, results.Must
+		f.Text += "; NOT TAKEN BACK: " + strings.TrimPrefix(m.Text, "taking back what was done: ")
 	}
 	if slices.ContainsFunc(limits, byWall) && a.clocksIn(0, results.Never) {
 		f.Text += "; windows may lie on the grid of a clock that was moved, so that what came behind the first move is not judged"

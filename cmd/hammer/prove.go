@@ -45,6 +45,9 @@ func (s *session) prove(ctx context.Context, a *acting, g *action.Guardian, labe
 	if !moves || a.tools.Admin != "" {
 		return nil
 	}
+	if s.supply.fresh {
+		label += " clock" // the answers to the first requests on the other one are looked at later
+	}
 	p := &prover{session: s, tools: a.tools, by: g, label: label, begun: time.Now()}
 	before, dated, err := p.ahead(ctx)
 	if err != nil {
@@ -54,6 +57,9 @@ func (s *session) prove(ctx context.Context, a *acting, g *action.Guardian, labe
 		return err
 	}
 	note, err := p.stepped(ctx, before, dated)
+	if ended := p.by.Look(); ended != nil { // somebody else answers
+		return &probes.Hinted{Err: ended, Hint: "perhaps another server has its port: end that one first, or give its process with --clock-pid"}
+	}
 	_, back := g.Do(ctx, scenarios.Action{Act: scenarios.ClockStep, By: proofStep})
 	if err != nil || back != nil {
 		return errors.Join(err, back)

@@ -72,7 +72,10 @@ func (p *processClocks) do(_ context.Context, a scenarios.Action) (what string, 
 		n++
 		return err
 	})
-	if len(p.pids) > 1 {
+	switch {
+	case len(p.pids) == 1 && a.On != "":
+		what = fmt.Sprintf("process %d", p.pids[0])
+	case len(p.pids) > 1:
 		what = fmt.Sprintf("%d processes one after the other, %d to %d, the last %v behind the first", n, p.pids[0], p.pids[len(p.pids)-1], last.Sub(first).Round(10*time.Microsecond))
 	}
 	return what, err

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 
@@ -146,29 +147,42 @@ type Guardian struct {
 	cmd     *exec.Cmd
 	orders  io.WriteCloser
 	reports *bufio.Scanner
+	tools   Tools
 	did     []scenarios.Action // since all was taken back
 }
 
-// Lost is the error of a guardian that is gone: somebody has ended it.
-type Lost struct {
-	Did []scenarios.Action // what it had done by then; none: there is nothing to take back
-}
+// errLost is the error of a guardian that is gone: somebody has ended it.
+var errLost = errors.New("the guardian process is gone")
 
-func (e *Lost) Error() string {
-	if len(e.Did) == 0 {
-		return "the guardian process is gone, which does things to the server and takes them back; it had done nothing that lasts"
+// stuck is what is to be said of a guardian that is gone when things are to be taken back.
+func (g *Guardian) stuck() error {
+	if len(g.did) == 0 {
+		return fmt.Errorf("%w: it had done nothing that lasts", errLost)
 	}
 	var did []string
-	for _, a := range e.Did[max(0, len(e.Did)-3):] {
+	for _, a := range g.did[max(0, len(g.did)-3):] {
 		did = append(did, a.String())
 	}
-	return fmt.Sprintf("the guardian process is gone: nothing guarantees that what it did is taken back; it did this last: %s. Restart the server (and its store) to have its clock back, or let a paused process go on with kill -CONT PID", strings.Join(did, ", "))
+	whom := "the server and its store"
+	if pids := slices.Concat(g.tools.PIDs, g.tools.Stores); len(pids) > 0 {
+		whom = "process " + numbers(pids)
+	}
+	return fmt.Errorf("%w: nothing guarantees that what it did is undone (%s): start %s anew, and let go on what is paused, with kill -CONT PID", errLost, strings.Join(did, ", "), whom)
+}
+
+// noted keeps what was done, without what was done and undone again.
+func (g *Guardian) noted(a scenarios.Action) {
+	if n := len(g.did); n > 0 && a.Act == scenarios.ClockStep && g.did[n-1].Act == a.Act && g.did[n-1].On == a.On && g.did[n-1].By == -a.By {
+		g.did = g.did[:n-1]
+		return
+	}
+	g.did = append(g.did, a)
 }
 
 // Start starts a guardian, which is cmd: a program that calls Guard on its standard
 // input and output. The error says which tool cannot be had.
 func Start(cmd *exec.Cmd, t Tools) (*Guardian, error) {
-	g := &Guardian{cmd: cmd}
+	g := &Guardian{cmd: cmd, tools: t}
 	var err error
 	if g.orders, err = cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -198,7 +212,7 @@ func (g *Guardian) order(o order) (r report, err error) {
 	}
 	switch {
 	case err != nil:
-		return r, &Lost{g.did}
+		return r, errLost
 	case r.Error != "":
 		return r, errors.New(r.Error)
 	}
@@ -226,8 +240,8 @@ func (g *Guardian) Do(ctx context.Context, a scenarios.Action) (what string, err
 	// An order to stop that comes too late stops nothing.
 	late := context.AfterFunc(ctx, func() { _ = g.send(order{Stop: true}) })
 	defer late()
-	g.did = append(g.did, a)
 	r, err := g.order(order{Do: &a})
+	g.noted(a) // also where it failed: a part of it may have been done
 	return strings.Join(r.What, ", "), err
 }
 
@@ -271,7 +285,10 @@ func (g *Guardian) Undo() (what []string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r, err := g.order(order{Undo: true})
-	if err == nil {
+	switch {
+	case errors.Is(err, errLost):
+		err = g.stuck()
+	case err == nil:
 		g.did = nil
 	}
 	return r.What, err
@@ -282,7 +299,7 @@ func (g *Guardian) Undo() (what []string, err error) {
 func (g *Guardian) Close() error {
 	_ = g.orders.Close()
 	if err := g.cmd.Wait(); err != nil {
-		return fmt.Errorf("the guardian process could not take everything back: %w", err)
+		return fmt.Errorf("the guardian process has not ended well, so that perhaps not everything was taken back: %w", err)
 	}
 	return nil
 }

@@ -207,6 +207,31 @@ func TestOrphanTakesEverythingBack(t *testing.T) {
 	g.cmd.Start()
 }
 
+// A guardian that was killed takes nothing back, and that is said.
+func TestKilledGuardian(t *testing.T) {
+	sleeper := exec.Command("sleep", "60")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { sleeper.Process.Kill(); sleeper.Wait() })
+	g := guardian(t, Tools{PIDs: []int{sleeper.Process.Pid}})
+	g.must(t, scenarios.Action{Act: scenarios.ProcessPause})
+	if err := g.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := g.Undo()
+	for _, want := range []string{"nothing guarantees", "the process is paused", fmt.Sprintf("process %d", sleeper.Process.Pid), "kill -CONT"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want it to say %q", err, want)
+		}
+	}
+	if err := g.Close(); err == nil {
+		t.Error("a guardian that was killed ended well")
+	}
+	g.cmd = exec.Command("true") // so that it is not waited for again
+	g.cmd.Start()
+}
+
 func TestFaketime(t *testing.T) {
 	if _, err := faketimeLibrary(); err != nil {
 		lab.LeaveOut(t, err.Error())

@@ -25,7 +25,7 @@ func startProgram(t Tools) (*program, error) {
 	if t.Faketime {
 		var err error
 		if p.faked, err = newFaketime(t.Program[0], t.Dir); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("starting the server: %w", err)
 		}
 	}
 	return p, p.start()
@@ -62,7 +62,7 @@ func (p *program) pids() []int { return []int{p.cmd.Process.Pid} }
 func (p *program) dead() error {
 	select {
 	case <-p.ended:
-		return fmt.Errorf("the server that was started has ended, with %v%s: %s", p.cmd.ProcessState, p.said(), strings.Join(p.words, " "))
+		return fmt.Errorf("the server that was started (%s) has ended, with %v%s", strings.Join(p.words, " "), p.cmd.ProcessState, p.said())
 	default:
 		return nil
 	}

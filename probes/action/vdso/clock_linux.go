@@ -153,6 +153,8 @@ func (c *Clock) ended(err error) error {
 	return err
 }
 
+func isEnded(err error) bool { return errors.As(err, new(*Ended)) }
+
 // PID is the process's number.
 func (c *Clock) PID() int { return c.original.PID }
 
@@ -171,7 +173,9 @@ func (c *Clock) Set(to Course) error {
 	}
 	c.courses[string(cell)] = true
 	number := binary.LittleEndian.AppendUint32(nil, next)
-	if err := c.ended(errors.Join(c.write(uint64(next*cellSize), cell), c.write(chosenAt, number[:1]))); err != nil {
+	if err := c.ended(errors.Join(c.write(uint64(next*cellSize), cell), c.write(chosenAt, number[:1]))); isEnded(err) {
+		return err
+	} else if err != nil {
 		return fmt.Errorf("the clock of process %d cannot be set: %w", c.PID(), err)
 	}
 	c.chosen, c.course = next, to
@@ -181,10 +185,10 @@ func (c *Clock) Set(to Course) error {
 	if err == nil && (!bytes.Equal(back[next*cellSize:][:cellSize], cell) || back[chosenAt] != byte(next)) {
 		err = errors.New("what was written is not there")
 	}
-	if err != nil {
-		return fmt.Errorf("the clock of process %d cannot be read back: %w", c.PID(), err)
+	if err != nil && !isEnded(err) {
+		err = fmt.Errorf("the clock of process %d cannot be read back: %w", c.PID(), err)
 	}
-	return nil
+	return err
 }
 
 // Release writes back what was there.
