@@ -20,6 +20,7 @@ type acted struct {
 	marks []results.Mark // clocks and faults, in the order of their ends
 	undos []results.Mark
 	torn  []results.Mark // our own clock did not show all the time that passed, or the record has a hole
+	stuck []results.Mark // what was not taken back
 	dates bool           // refusals tell moments as dates, which move with the wall clock
 }
 
@@ -30,6 +31,8 @@ func (a *acted) hear(b results.Block) {
 			a.marks = append(a.marks, m)
 		case results.MarkUndo:
 			a.undos = append(a.undos, m)
+		case results.MarkStuck:
+			a.stuck = append(a.stuck, m)
 		default:
 			if m.Tears() || m.Kind == results.MarkLost {
 				a.torn = append(a.torn, m)
@@ -140,8 +143,12 @@ func (a *acted) tell(limits []scenarios.Limit) (f results.Finding, ok bool) {
 			what = append(what, u.Text)
 		}
 		f.Text += "; afterwards: " + strings.Join(slices.Compact(what), ", ")
-	default:
+	case len(a.stuck) == 0:
 		f.Text += "; nothing of it lasted"
+	}
+	for _, m := range a.stuck {
+		f.Status, f.Level = results.Inconclusive, results.Must
+		f.Text += "; NOT TAKEN BACK: " + strings.TrimPrefix(m.Text, "taking back what was done: ")
 	}
 	if slices.ContainsFunc(limits, byWall) && a.clocksIn(0, results.Never) {
 		f.Text += "; windows may lie on the grid of a clock that was moved, so that what came behind the first move is not judged"

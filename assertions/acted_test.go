@@ -46,8 +46,8 @@ func TestServerClockIsSeen(t *testing.T) {
 		{"2 % slower", func(at time.Duration) time.Duration { return at - at/50 }, "all along by about -19"},
 	}
 	for _, tt := range tests {
-		w := wallSeen{map[string]int64{}, map[string]*wallRun{}}
-		w.hear(datedBy(40*time.Second, tt.wall))
+		w := newWallSeen()
+		w.hear(datedBy(40*time.Second, tt.wall), nil, results.Never)
 		f, ok := w.tell()
 		if ok != (tt.want != "") || !strings.Contains(f.Text, tt.want) {
 			t.Errorf("%s: got %q, want %q", tt.name, f.Text, tt.want)

@@ -133,7 +133,7 @@ func (d *diagnosis) causes(requests int64) []results.Cause {
 		causes[0].Text += certainty(others, equal, tried, held, requests)
 	}
 	// A limit that explains all needs no event that happened to the server.
-	if together := d.together(odd); together != "" && len(fit) == 0 {
+	if together := d.together(odd, causes[0].ID == CauseClock || causes[0].ID == CauseActed); together != "" && len(fit) == 0 {
 		causes[0].Reasons = append(causes[0].Reasons, together)
 	}
 	return causes

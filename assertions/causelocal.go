@@ -150,7 +150,8 @@ func (s stretch) shared(sc *scene) bool {
 
 // together says whether the breaches of several keys fall at the same moments;
 // empty: there are no two keys, or it cannot be told.
-func (d *diagnosis) together(list breaches) string {
+// Where something is known that did, it is not said that nothing did.
+func (d *diagnosis) together(list breaches, happened bool) string {
 	first := map[int32]bool{}
 	var from, to int64 // ticks: the first of the keys' first breaches, and the last
 	for i, b := range list {
@@ -171,6 +172,8 @@ func (d *diagnosis) together(list breaches) string {
 		}
 	}
 	switch {
+	case len(at) == 0 && happened:
+		return ""
 	case len(at) == 0 && to-from > d.whole.ticks(time.Second):
 		return fmt.Sprintf("the breaches of %d keys do not fall at the same moments, so it is nothing that happened to the whole server at once", len(first))
 	case len(at) == 0: // near each other, and at the same age of the keys

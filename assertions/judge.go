@@ -72,6 +72,7 @@ type Judge struct {
 	varied     *varied
 	acted      *acted
 	wall       wallSeen
+	own        ownClock
 }
 
 // New is a judge for a run against the limits, all of which must hold. It
@@ -97,7 +98,7 @@ func New(limits []scenarios.Limit, opts Options) (*Judge, error) {
 	}
 	s := newSweep(tickOf(limits), slack.Quantum, max(opts.Tick, 0), opts.Linger)
 	s.wall = slices.ContainsFunc(limits, byWall)
-	j := &Judge{limits: limits, opts: opts, tally: newTally(limits[0]), acted: &acted{}, wall: wallSeen{map[string]int64{}, map[string]*wallRun{}}, varied: newVaried(opts.Phases, limits),
+	j := &Judge{limits: limits, opts: opts, tally: newTally(limits[0]), acted: &acted{}, wall: newWallSeen(), varied: newVaried(opts.Phases, limits),
 		scene: &scene{sweep: s, fresh: opts.Fresh, several: len(limits) > 1, lateBy: opts.LateBy}}
 	j.tally.acted = j.acted
 	j.build(slack)
@@ -140,6 +141,8 @@ func (j *Judge) build(slack scenarios.Slack) {
 // afterwards; they are let go when they are no longer in flight.
 func (j *Judge) Block(b results.Block) {
 	j.acted.hear(b)
+	j.own.hear(b.Marks)
+	marks := b.Marks
 	asked, later := j.parted(b.Hits)
 	if len(j.followed.hits)+len(later) > 0 {
 		j.followed.hear(later, b.Marks)
@@ -149,7 +152,7 @@ func (j *Judge) Block(b results.Block) {
 		b.Marks = nil // what happened to the clocks since is nothing that the findings rest on
 	}
 	b.Hits = asked
-	j.wall.hear(asked)
+	j.wall.hear(asked, marks, b.Low)
 	j.hear(j.scene.block(b))
 }
 
@@ -220,6 +223,9 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	if f, ok := j.wall.tell(); ok {
 		v.Findings = append(v.Findings, f)
 	}
+	if f, ok := j.own.tell(); ok {
+		v.Findings = append(v.Findings, f)
+	}
 	for i := range v.Findings {
 		j.acted.moved(&v.Findings[i])
 	}
@@ -232,7 +238,7 @@ func (j *Judge) Verdict(run *results.Run) results.Verdict {
 	}
 	tied(v.Findings)
 	v.Findings = slices.DeleteFunc(v.Findings, func(f results.Finding) bool {
-		return f.Check != CheckFitness && f.Check != CheckActed && f.Check != CheckServerClock && !scenarios.Covers(j.opts.Checks, f.Check)
+		return !slices.Contains([]string{CheckFitness, CheckActed, CheckServerClock, CheckOwnClock}, f.Check) && !scenarios.Covers(j.opts.Checks, f.Check)
 	})
 	v.Status = results.Merge(v.Findings, j.opts.Strict)
 	if v.Status == results.Broken && run.Stopped == results.StoppedByProof { // of what breaks nothing, no end is early enough

@@ -14,6 +14,7 @@ func All() []About {
 		{CheckCarried, "what was spent stays spent across a restart, a reload and an outage, unless --expect fresh declares otherwise"},
 		{CheckLockout, "no move of the wall clock locks out a client that has something left"},
 		{CheckAgain, "how long behind a fault the limiter answers again (told)"},
+		{CheckOwnClock, "what happened to hammer's own clocks meanwhile (told)"},
 		{CheckEnforced, "the limiter refuses at all when it has to"},
 		{CheckUpper, "in every window of length T no more is admitted than the contract allows: burst + rate x T for a token bucket"},
 		{CheckLower, "nothing is refused while every limit has room for it"},

@@ -1,8 +1,11 @@
 package assertions
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,18 +19,29 @@ const CheckServerClock = "server.clock"
 // and some servers write it anew once a second, so that it bounds the clock to two
 // seconds; the answers around the edge of a second do so much more sharply, and what
 // all of them have in common is where the clock is. Where nothing is in common, it was moved.
+// What hammer does itself is never told as the server's: see ownMoves.
 type wallSeen struct {
-	dates map[string]int64    // nanoseconds since 1970, by text
-	peers map[string]*wallRun // by address: each has a clock of its own
+	dates   map[string]int64    // nanoseconds since 1970, by text
+	peers   map[string]*wallRun // by address: each has a clock of its own
+	waiting []heardDate         // that a mark may still precede
+	own     ownMoves
+}
+
+// heardDate is what an answer of an address tells.
+type heardDate struct {
+	sent, first, date int64 // nanoseconds: of ours since the run's start, and since 1970
+	peer              string
 }
 
 // wallRun is what one address told.
 type wallRun struct {
+	since   int64 // how many moves of our own there had been by the latest answer
 	lo, hi  int64 // the clock was ahead of our monotonic one by so much, since it was last moved
 	last    int64 // the latest answer
 	steps   []wallStep
 	pending bool      // the last step is not measured yet
 	laps    []dateLap // of a clock that is not stepped
+	drifted int64     // millionths, before our last own move; 0: it was not seen to
 }
 
 // wallStep is a move of the clock.
@@ -39,40 +53,81 @@ type dateLap struct {
 	n         int
 }
 
-const lapLength = int64(5 * time.Second)
+const (
+	lapLength = int64(5 * time.Second)
+	// dateLate is how much later than a second a Date may be written anew that is written
+	// once a second, by a timer of a busy server; and what a clock that is slewed by as
+	// much as systems do gains within a few minutes.
+	dateLate = int64(200 * time.Millisecond)
+)
 
-func (w *wallSeen) hear(hits []results.Hit) {
+func newWallSeen() wallSeen { return wallSeen{dates: map[string]int64{}, peers: map[string]*wallRun{}} }
+
+// hear takes in a piece of the record. No later one has a request that was sent before
+// low, nor a mark.
+func (w *wallSeen) hear(hits []results.Hit, marks []results.Mark, low int64) {
+	for _, m := range marks {
+		w.own.hear(m)
+	}
 	for i := range hits {
 		h := &hits[i]
 		if h.Date == "" || !h.Answered() || h.Outcome != results.Admitted && h.Outcome != results.Limited {
 			continue
 		}
-		at, ok := w.dates[h.Date]
-		if !ok {
-			if t, err := http.ParseTime(h.Date); err == nil {
-				at = t.UnixNano()
-			}
-			w.dates[h.Date] = at
+		if at := w.date(h.Date); at != 0 {
+			w.waiting = append(w.waiting, heardDate{h.Sent, h.First, at, h.Peer})
 		}
-		if at == 0 {
-			continue
-		}
-		if w.peers[h.Peer] == nil {
-			w.peers[h.Peer] = &wallRun{lo: at - h.First, hi: at + int64(2*time.Second) - h.Sent}
-		}
-		w.peers[h.Peer].add(h, at-h.First, at+int64(2*time.Second)-h.Sent)
 	}
+	w.settle(low)
 }
 
-func (r *wallRun) add(h *results.Hit, lo, hi int64) {
-	if lo > r.hi || hi < r.lo {
+// date is the moment that a Date tells; 0: it tells none.
+func (w *wallSeen) date(text string) int64 {
+	at, ok := w.dates[text]
+	if !ok {
+		if t, err := http.ParseTime(text); err == nil {
+			at = t.UnixNano()
+		}
+		w.dates[text] = at
+	}
+	return at
+}
+
+// settle takes in what was answered before a moment, in the order of the answers.
+func (w *wallSeen) settle(before int64) {
+	slices.SortStableFunc(w.waiting, func(a, b heardDate) int { return cmp.Compare(a.first, b.first) })
+	n := 0
+	for ; n < len(w.waiting) && w.waiting[n].first < before; n++ {
+		x := w.waiting[n]
+		moves, clear := w.own.at(x.sent, x.first)
+		if !clear {
+			continue
+		}
+		r := w.peers[x.peer]
+		if r == nil {
+			r = &wallRun{since: -1}
+			w.peers[x.peer] = r
+		}
+		r.add(x, moves)
+	}
+	w.waiting = slices.Delete(w.waiting, 0, n)
+}
+
+func (r *wallRun) add(t heardDate, moves int64) {
+	lo, hi := t.date-t.first, t.date+int64(2*time.Second)-t.sent
+	switch {
+	case r.since != moves: // what was told before our own move says nothing of the clock behind it
 		r.measure()
-		r.steps = append(r.steps, wallStep{from: r.last, to: h.First, by: -r.lo})
+		r.drifted = cmp.Or(r.drifted, r.drift())
+		r.since, r.lo, r.hi, r.laps = moves, lo, hi, nil
+	case lo > r.hi+dateLate || hi < r.lo-dateLate:
+		r.measure()
+		r.steps = append(r.steps, wallStep{from: r.last, to: t.first, by: -r.lo})
 		r.lo, r.hi, r.pending = lo, hi, true
 	}
-	r.lo, r.hi, r.last = max(r.lo, lo), min(r.hi, hi), h.Sent
-	if n := len(r.laps); n == 0 || h.First-r.laps[n-1].begun > lapLength {
-		r.laps = append(r.laps, dateLap{begun: h.First, lo: lo})
+	r.lo, r.hi, r.last = max(r.lo, lo), min(r.hi, hi), t.sent
+	if n := len(r.laps); n == 0 || t.first-r.laps[n-1].begun > lapLength {
+		r.laps = append(r.laps, dateLap{begun: t.first, lo: lo})
 	}
 	l := &r.laps[len(r.laps)-1]
 	l.lo, l.n = max(l.lo, lo), l.n+1
@@ -112,7 +167,9 @@ func (r *wallRun) drift() (ppm int64) {
 func (w *wallSeen) tell() (f results.Finding, ok bool) {
 	f = results.Finding{Check: CheckServerClock, Status: results.Kept, Level: results.Info}
 	var parts []string
-	for _, r := range w.peers {
+	w.settle(results.Never)
+	for _, peer := range slices.Sorted(maps.Keys(w.peers)) {
+		r := w.peers[peer]
 		r.measure()
 		for i, s := range r.steps {
 			if f.FromNS == 0 || s.from < f.FromNS {
@@ -126,7 +183,7 @@ func (w *wallSeen) tell() (f results.Finding, ok bool) {
 		if n := len(r.steps) - 3; n > 0 {
 			parts = append(parts, fmt.Sprintf("and %s more", plural(int64(n), "time")))
 		}
-		if ppm := r.drift(); ppm != 0 {
+		if ppm := cmp.Or(r.drift(), r.drifted); ppm != 0 {
 			parts = append(parts, fmt.Sprintf("all along by about %d ppm", ppm))
 		}
 	}

@@ -10,8 +10,9 @@ import (
 
 // Actor does to the server what a plan says is done to it.
 type Actor interface {
-	// Do does it, and returns when it has taken effect. The error says why it has not.
-	Do(context.Context, scenarios.Action) error
+	// Do does it, and returns when it has taken effect. What it says is more than the
+	// action does of what was done, or nothing. The error says why it has no effect.
+	Do(context.Context, scenarios.Action) (what string, err error)
 	// Undo takes back all that was done and still lasts, and says what that was.
 	Undo() (what []string, err error)
 }
@@ -62,12 +63,14 @@ func (r *run) actAll(ctx context.Context, actor Actor) error {
 		if a.Act == scenarios.ClockStep {
 			m.Size = int64(a.By)
 		}
-		err := actor.Do(ctx, a)
-		m.To = r.clk.now()
+		what, err := actor.Do(ctx, a)
+		if m.To = r.clk.now(); what != "" {
+			m.Text += " (" + what + ")"
+		}
 		if err != nil && ctx.Err() == nil {
 			m.Text += ", which failed: " + err.Error()
 			r.rec.endMark(t, m)
-			return fmt.Errorf("at %v %s: %w", a.At, a, err)
+			return fmt.Errorf("at %v it could not be done that %s: %w", a.At, a, err)
 		}
 		r.rec.endMark(t, m)
 	}
@@ -79,12 +82,16 @@ func (r *run) undo(actor Actor, err error) error {
 	t := r.rec.begin()
 	what, failed := actor.Undo()
 	to := r.clk.now()
+	if failed != nil {
+		failed = fmt.Errorf("taking back what was done: %w", failed)
+		r.rec.mark(results.Mark{At: to, To: to, Kind: results.MarkStuck, Text: failed.Error()})
+	}
 	for _, w := range what {
 		r.rec.endMark(t, results.Mark{To: to, Kind: results.MarkUndo, Text: w})
 	}
 	r.rec.drop(t)
 	if failed != nil {
-		return fmt.Errorf("taking back what was done: %w", failed)
+		return failed
 	}
 	return err
 }

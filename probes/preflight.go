@@ -23,6 +23,7 @@ type Preflight struct {
 	Status int             // of the first one, like Header and Proto
 	Header http.Header
 	Proto  string        // such as HTTP/1.1
+	Peer   string        // address that answered last
 	RTT    time.Duration // the shortest from request to answer, without connecting
 	Sent   int
 }
@@ -50,6 +51,7 @@ func (g *Gun) Preflight(ctx context.Context, label string, n int) (Preflight, er
 		if p.Sent++; p.Sent == 1 {
 			p.First, p.Status, p.Header, p.Proto = h.Outcome, res.StatusCode, res.Header, res.Proto
 		}
+		p.Peer = h.Peer
 		if rtt := time.Duration(h.First - h.Sent); p.RTT == 0 || rtt < p.RTT {
 			p.RTT = rtt
 		}

@@ -105,6 +105,7 @@ const (
 	MarkClock MarkKind = "clock"     // the server's wall clock, or its store's, was moved on purpose, by Size where it was a step
 	MarkFault MarkKind = "fault"     // something else was done to the server or its store on purpose
 	MarkUndo  MarkKind = "undone"    // what was done was taken back, as Text says
+	MarkStuck MarkKind = "stuck"     // what was done was not taken back, or nobody knows, as Text says
 )
 
 // Mark is an event on the run's clock that is not a request.

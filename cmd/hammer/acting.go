@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -104,6 +105,25 @@ func (a *acting) split(cmd *cobra.Command, args []string) (rest []string, err er
 	return args[:dash], nil
 }
 
+// args are the rule for the arguments in front of a command behind --.
+func (a *acting) args(rule cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		rest, err := a.split(cmd, args)
+		if err != nil {
+			return err
+		}
+		return rule(cmd, rest)
+	}
+}
+
+// beforeDash are the arguments in front of --.
+func beforeDash(cmd *cobra.Command, args []string) []string {
+	if n := cmd.ArgsLenAtDash(); n >= 0 {
+		return args[:n]
+	}
+	return args
+}
+
 // wanted reports whether somebody is needed who does things.
 func (a *acting) wanted(s *scenarios.Scenario) bool {
 	return len(a.tools.Program) > 0 || s != nil && len(s.Actions) > 0
@@ -149,10 +169,13 @@ func (a *acting) guardian() (g *action.Guardian, done func() error, err error) {
 	return g, func() error { return errors.Join(g.Close(), os.RemoveAll(dir)) }, nil
 }
 
-// answers waits until the server that was started answers.
-func answers(ctx context.Context, g *probes.Gun, label string) error {
+// answers waits until the server that was started answers, as long as it is there.
+func answers(ctx context.Context, g *probes.Gun, by *action.Guardian, label string) error {
 	for until := time.Now().Add(20 * time.Second); ; {
 		_, err := g.Preflight(ctx, label, 1)
+		if ended := by.Look(); ended != nil {
+			return &probes.Hinted{Err: ended, Hint: "start it by itself and mend that, or see whether it starts under libfaketime at all: redis and varnish do not; give --clock-pid PID for those"}
+		}
 		if err == nil || time.Now().After(until) || ctx.Err() != nil {
 			return err
 		}
@@ -160,24 +183,30 @@ func answers(ctx context.Context, g *probes.Gun, label string) error {
 	}
 }
 
-// act gets somebody who does to the server what the plan says. ready ends that, and
-// says what could not be taken back.
-func (s *session) act(ctx context.Context, a *acting, label string, actions []scenarios.Action) (ready func(), err error) {
+// act gets somebody who does to the server what the plan says, and proves that it has an
+// effect, unless that is proven. ready ends that, and says what could not be taken back.
+func (s *session) act(ctx context.Context, a *acting, label string, actions []scenarios.Action, proven bool) (ready func(), err error) {
 	g, done, err := a.guardian()
 	if err != nil {
 		return nil, err
 	}
 	s.gun.ActBy(g)
+	if err := g.Check(kinds(actions)); err != nil {
+		return nil, errors.Join(err, done())
+	}
 	ready = func() {
 		if err := done(); err != nil {
 			s.console.sayf("%v", err)
 		}
 	}
 	if len(a.tools.Program) > 0 {
-		if err := answers(ctx, s.gun, label); err != nil {
+		if err := answers(ctx, s.gun, g, label); err != nil {
 			ready()
-			return nil, fmt.Errorf("the server that was started: %w", err)
+			return nil, err
 		}
+	}
+	if proven {
+		return ready, nil
 	}
 	if err := s.prove(ctx, a, g, label, actions); err != nil {
 		ready()
@@ -201,12 +230,22 @@ func (a *acting) disturb(l scenarios.Limit, c library.Circumstances, all []libra
 	return s, left
 }
 
-// moves stands for what disturbances do to clocks, before they are fitted to a limit.
-func (a *acting) moves(all []library.Disturbance) (actions []scenarios.Action) {
-	for _, d := range all {
-		if d.OfClock {
-			actions = append(actions, scenarios.Action{Act: scenarios.ClockStep})
+// foreseen are what disturbances do, before they are fitted to a limit: of what kind and
+// to what it is done, and not how much.
+func (a *acting) foreseen(all []library.Disturbance) []scenarios.Action {
+	any := scenarios.Limit{Burst: 5, Rate: scenarios.Rate{Count: 5, Per: time.Second}, Slack: scenarios.DefaultSlack()}
+	s, _ := a.disturb(any, library.Circumstances{}, all)
+	return s.Actions
+}
+
+// kinds are actions of which no two are of the same kind, done to the same.
+func kinds(actions []scenarios.Action) (some []scenarios.Action) {
+	for _, a := range actions {
+		if !slices.ContainsFunc(some, func(b scenarios.Action) bool {
+			return a.Act == b.Act && a.On == b.On && slices.Equal(a.Run, b.Run) && slices.Equal(a.Undo, b.Undo)
+		}) {
+			some = append(some, a)
 		}
 	}
-	return actions
+	return some
 }

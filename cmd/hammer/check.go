@@ -49,19 +49,8 @@ Without URL it starts the reference server inside this process and checks that.
   hammer check http://127.0.0.1:8080/ --burst 10 --rate 5/s --key header:X-Api-Key
   hammer check http://127.0.0.1:8080/ --burst 6 --rate 2/s --key ip --limited 503
   hammer check http://127.0.0.1:8080/ --burst 6 --rate 2/s --clock all --clock-pid 4711`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			rest, err := o.acting.split(cmd, args)
-			if err != nil {
-				return err
-			}
-			return atMostOne("URL")(cmd, rest)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if n := cmd.ArgsLenAtDash(); n >= 0 {
-				args = args[:n]
-			}
-			return o.run(cmd.Context(), c, args)
-		},
+		Args: o.acting.args(atMostOne("URL")),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), c, beforeDash(cmd, args)) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -192,7 +181,7 @@ func (o *check) fireAt(ctx context.Context, s *session, target probes.Target, li
 		return err
 	}
 	if o.acting.wanted(nil) || len(disturbances) > 0 {
-		ready, err := s.act(ctx, &o.acting, label, o.acting.moves(disturbances))
+		ready, err := s.act(ctx, &o.acting, label, o.acting.foreseen(disturbances), false)
 		if err != nil {
 			return err
 		}

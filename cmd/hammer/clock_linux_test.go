@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,11 @@ func limiterOf(t *testing.T, language, clock string) (pid, port int) {
 	case "python":
 		program := lab.Need(t, "python3", "python3-minimal")
 		cmd = lab.Start(t, port, env, program, "testdata/bucket.py")
+	case "forked python":
+		program := lab.Need(t, "python3", "python3-minimal")
+		cmd = lab.Start(t, port, env, program, "testdata/forked.py")
+	case "node without Date":
+		cmd = lab.Start(t, port, append(env, "DATE=no"), lab.Need(t, "node", "nodejs"), "testdata/bucket.mjs")
 	default:
 		cmd = lab.Start(t, port, env, lab.Need(t, "node", "nodejs"), "testdata/bucket.mjs")
 	}
@@ -53,7 +59,7 @@ func TestClockOfRealLimiters(t *testing.T) {
 	at := func(port int) []string {
 		return append([]string{"check", fmt.Sprintf("http://127.0.0.1:%d/", port)}, promise...)
 	}
-	for _, c := range []struct{ language, clock string }{{"node", "wall"}, {"node", "monotonic"}, {"go", "wall"}, {"go", "monotonic"}, {"python", "wall"}} {
+	for _, c := range []struct{ language, clock string }{{"node", "wall"}, {"node", "monotonic"}, {"go", "wall"}, {"go", "monotonic"}, {"python", "wall"}, {"node without Date", "wall"}, {"node without Date", "monotonic"}} {
 		all.Go(func() {
 			t.Run(c.language+" "+c.clock, func(t *testing.T) {
 				pid, port := limiterOf(t, c.language, c.clock)
@@ -115,8 +121,77 @@ func TestClockThatIsNotRead(t *testing.T) {
 	t.Cleanup(func() { other.Process.Kill(); other.Wait() })
 	var out, talk strings.Builder
 	code := run([]string{"check", fmt.Sprintf("http://127.0.0.1:%d/", port), "--burst", "4", "--rate", "4/s", "--clock", "step=-2s", "--clock-pid", fmt.Sprint(other.Process.Pid)}, &out, &talk)
-	if code != exitInconclusive || !strings.Contains(talk.String(), "does not read the clock that was moved") {
+	if code != exitInconclusive || !strings.Contains(talk.String(), "does not read the clock that was moved; the answers come from process") {
 		t.Errorf("got exit code %d: %s", code, talk.String())
+	}
+}
+
+// Two workers on one port share a bucket, and the clock of one goes a second behind: by
+// their own clocks too much is let through, by the monotonic one not.
+func TestSkewedWorkers(t *testing.T) {
+	traced(t)
+	var all sync.WaitGroup
+	defer all.Wait()
+	for _, clock := range []string{"wall", "monotonic"} {
+		all.Go(func() {
+			t.Run(clock, func(t *testing.T) {
+				pid, port := limiterOf(t, "forked python", clock)
+				code, r := hammer(t, "check", fmt.Sprintf("http://127.0.0.1:%d/", port), "--burst", "4", "--rate", "4/s",
+					"--clock", "skewed-nodes", "--clock-pid", fmt.Sprint(pid), "--clock-children")
+				switch {
+				case clock == "monotonic" && code == exitBroken:
+					t.Errorf("right workers are accused: %s", r.Headline)
+				case clock == "wall" && (code != exitBroken || len(r.Causes) == 0 || !strings.Contains(r.Causes[0].Text, "nodes whose clocks differ")):
+					t.Errorf("got exit code %d, causes %+v", code, r.Causes)
+				}
+				for _, f := range r.Findings {
+					if f.Check == assertions.CheckServerClock {
+						t.Errorf("what hammer did is told as the server's: %s", f.Text)
+					}
+				}
+			})
+		})
+	}
+}
+
+// What cannot be done is said before anything is fired.
+func TestActionsThatCannotBeDone(t *testing.T) {
+	traced(t)
+	file := t.TempDir() + "/f.yaml"
+	step, own := []string{"--clock", "step=-2s"}, fmt.Sprint(os.Getpid())
+	for _, tt := range []struct {
+		args []string
+		act  string // of a file; empty: of a check
+		want string
+	}{
+		{append(step, "--clock-pid", "4194304"), "", "there is no process 4194304"},
+		{append(step, "--clock-pid", "0"), "", "is the number of no process"},
+		{step, "", "give --clock-pid PID"},
+		{[]string{"--clock", "skewed-nodes", "--clock-pid", own}, "", "--clock-children"},
+		{[]string{"--faults", "restart", "--clock-pid", own}, "", "that hammer did not start"},
+		{[]string{"--faults", "store-outage", "--clock-pid", own}, "", "--clock-admin URL"},
+		{append(step, "--under-faketime", "--", os.Args[0]), "", "is a Go program"},
+		{append(step, "--under-faketime", "--", "no-such-program"), "", "not found"},
+		{append(step, "--under-faketime", "--", "false"), "", "has ended, with exit status 1, and said nothing"},
+		{nil, "run: [echo, hello]", "--allow-commands"},
+		{[]string{"--allow-commands"}, "run: [no-such-program]", "not found"},
+		{[]string{"--clock-pid", own}, "process: restart", "that hammer did not start"},
+	} {
+		args := append([]string{"check", "http://127.0.0.1:1/", "--burst", "4", "--rate", "4/s"}, tt.args...)
+		if tt.act != "" {
+			src := "target: http://127.0.0.1:1/\nlimit: {burst: 4, rate: 4/s}\nphases: [{name: a, pace: 9/s, for: 2s}]\nactions: [{at: 1s, " + tt.act + "}]\n"
+			if err := os.WriteFile(file, []byte(src), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			args = append([]string{"run", file}, tt.args...)
+		}
+		if slices.Contains(args, "--under-faketime") {
+			lab.Need(t, "faketime", "faketime")
+		}
+		var out, talk strings.Builder
+		if code := run(args, &out, &talk); code != exitFailed || !strings.Contains(talk.String(), tt.want) || out.Len() > 0 {
+			t.Errorf("%q: got exit code %d, %s", args, code, talk.String())
+		}
 	}
 }
 
@@ -170,7 +245,7 @@ func TestOwnClockStepped(t *testing.T) {
 			}
 		}
 	}
-	if !stepped {
-		t.Error("the step is not on record")
+	if !stepped || !strings.Contains(out.String(), "hammer's own wall clock was moved by -60 min") {
+		t.Errorf("the step is not on record, or not told: %s", out.String())
 	}
 }

@@ -83,8 +83,8 @@ func (e *earlier) asked() *scenarios.Scenario {
 }
 
 // serve starts the reference server again that the run was fired at, if it was one
-// inside hammer that is gone by now. Without it the server is nil.
-func (e *earlier) serve(s *scenarios.Scenario) (closing func(), said string, err error) {
+// inside hammer that is gone by now; its admin side is what things are done to it by.
+func (e *earlier) serve(s *scenarios.Scenario, by *acting) (closing func(), said string, err error) {
 	m := e.saved.Manifest
 	if !m.Embedded {
 		return func() {}, "", nil
@@ -93,7 +93,7 @@ func (e *earlier) serve(s *scenarios.Scenario) (closing func(), said string, err
 	if err != nil {
 		return nil, "", fmt.Errorf("starting the reference server of %s again: %w", e.folder, err)
 	}
-	s.Target = server.URL() + "/"
+	s.Target, by.tools.Admin = server.URL()+"/", server.AdminURL()
 	return func() { server.Close() }, said, nil
 }
 

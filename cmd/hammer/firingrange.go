@@ -20,6 +20,8 @@ type firingRange struct {
 	earlier *earlier
 	url     string // empty: the reference server inside hammer
 	aiming  *aiming
+	acting  acting // what things are done to the server by
+	proven  bool   // they have an effect
 	guard   probes.Guard
 	given   []string
 	header  []scenarios.Header
@@ -28,7 +30,7 @@ type firingRange struct {
 
 // setUp looks whether the target is there.
 func (o *shrinkFlags) setUp(ctx context.Context, e *earlier, args []string) (*firingRange, error) {
-	r := &firingRange{earlier: e, aiming: &o.aiming, tick: probes.Tick()}
+	r := &firingRange{earlier: e, aiming: &o.aiming, acting: o.acting, tick: probes.Tick()}
 	extra, err1 := o.aiming.request()
 	guard, err2 := o.aiming.guard()
 	given, err3 := o.aiming.keys()
@@ -56,8 +58,25 @@ func (o *shrinkFlags) setUp(ctx context.Context, e *earlier, args []string) (*fi
 	}
 	defer gun.Close()
 	label, _ := supply.probe()
+	done, err := r.actOn(ctx, gun, label, s)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	_, err = gun.Preflight(ctx, label, 1)
 	return r, err
+}
+
+// actOn gets somebody who does to the server what a scenario says, if it says anything.
+// That it has an effect is proven once.
+func (r *firingRange) actOn(ctx context.Context, gun *probes.Gun, label string, s *scenarios.Scenario) (done func(), err error) {
+	if !r.acting.wanted(s) {
+		return func() {}, nil
+	}
+	ses := &session{console: &console{out: io.Discard, talk: io.Discard}, scenario: s, gun: gun}
+	done, err = ses.act(ctx, &r.acting, label, s.Actions, r.proven)
+	r.proven = r.proven || err == nil
+	return done, err
 }
 
 // prepare makes a scenario one that is fired here.
@@ -114,6 +133,12 @@ func (r *firingRange) fire(ctx context.Context, s *scenarios.Scenario) (t trialR
 		return t, err
 	}
 	defer gun.Close()
+	label, _ := keys.probe()
+	done, err := r.actOn(ctx, gun, label, &c)
+	if err != nil {
+		return t, err
+	}
+	defer done()
 	plan, err := c.Plan(keys.Supply)
 	if err != nil {
 		return t, err
@@ -134,7 +159,7 @@ func (r *firingRange) serve(s *scenarios.Scenario) (closing func(), said string,
 	if r.url != "" {
 		return func() {}, "", nil
 	}
-	return r.earlier.serve(s)
+	return r.earlier.serve(s, &r.acting)
 }
 
 // record fires a scenario as hammer run does, and gives the verdict and the folder.
@@ -147,7 +172,7 @@ func (r *firingRange) record(ctx context.Context, s *scenarios.Scenario) (v resu
 	defer closing()
 	quiet := &console{out: io.Discard, talk: io.Discard}
 	ses := &session{console: quiet, saving: saving{undiagnosed: true}, scenario: &c, nonce: newNonce(),
-		server: said, embedded: said != "", defects: r.earlier.saved.Manifest.Defects}
+		server: said, embedded: said != "", defects: r.earlier.saved.Manifest.Defects, acting: r.acting}
 	var done concluded
 	if err := r.aiming.fire(ctx, ses, r.guard, r.given); err != nil && !errors.As(err, &done) {
 		return v, "", err

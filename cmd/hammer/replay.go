@@ -18,6 +18,7 @@ import (
 type replayFlags struct {
 	aiming   aiming
 	saving   saving
+	acting   acting
 	recorded bool
 	sameKeys bool
 	yaml     bool
@@ -37,12 +38,14 @@ With --recorded what is fired is not the plan but what was sent, each request at
 the moment at which it left: also those that followed from answers, and without
 waiting for new ones. RUN may then also be a small record in JSON Lines.
 
+What was done to the server is done again, by the means that are given now.
+
 ` + exitCodes,
 		Example: `  hammer replay hammer-runs/20260102-150405-1a2b3c4d
   hammer replay hammer-runs/20260102-150405-1a2b3c4d http://127.0.0.1:8080/
   hammer replay hammer-runs/20260102-150405-1a2b3c4d --recorded --yaml > recorded.yaml`,
-		Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), c, args) },
+		Args: o.acting.args(cobra.RangeArgs(1, 2)),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), c, beforeDash(cmd, args)) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -52,6 +55,7 @@ waiting for new ones. RUN may then also be a small record in JSON Lines.
 	o.aiming.addAgainFlags(f)
 	o.saving.addFlags(f)
 	o.saving.addDiagnoseFlag(f)
+	o.acting.addFlags(f)
 	return cmd
 }
 
@@ -72,7 +76,7 @@ func (o *replayFlags) run(ctx context.Context, c *console, args []string) error 
 			return err
 		}
 	}
-	ses := &session{console: c, saving: o.saving, scenario: s, nonce: newNonce(), base: e}
+	ses := &session{console: c, saving: o.saving, scenario: s, nonce: newNonce(), base: e, acting: o.acting}
 	if o.sameKeys {
 		if err := e.reuse(ses, len(args) == 2); err != nil {
 			return err
@@ -108,7 +112,7 @@ func (o *replayFlags) fire(ctx context.Context, ses *session, args []string) err
 	case len(args) == 2:
 		s.Target = args[1]
 	case ses.base != nil:
-		closing, said, err := ses.base.serve(s)
+		closing, said, err := ses.base.serve(s, &ses.acting)
 		if err != nil {
 			return err
 		}
@@ -156,5 +160,5 @@ func (o *replayFlags) lines(ctx context.Context, c *console, args []string) erro
 	if s.Phases, err = t.written(); err != nil {
 		return err
 	}
-	return o.fire(ctx, &session{console: c, saving: o.saving, scenario: s, nonce: newNonce()}, args)
+	return o.fire(ctx, &session{console: c, saving: o.saving, scenario: s, nonce: newNonce(), acting: o.acting}, args)
 }

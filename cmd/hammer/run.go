@@ -30,19 +30,8 @@ against the limits in the file. See docs/scenario.md for the file.
 
 ` + exitCodes,
 		Example: "  hammer run login.yaml\n  hammer run login.yaml http://127.0.0.1:8080/login",
-		Args: func(cmd *cobra.Command, args []string) error {
-			rest, err := o.acting.split(cmd, args)
-			if err != nil {
-				return err
-			}
-			return cobra.RangeArgs(1, 2)(cmd, rest)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if n := cmd.ArgsLenAtDash(); n >= 0 {
-				args = args[:n]
-			}
-			return o.run(cmd.Context(), c, args)
-		},
+		Args:    o.acting.args(cobra.RangeArgs(1, 2)),
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), c, beforeDash(cmd, args)) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -100,7 +89,7 @@ func (o *aiming) fire(ctx context.Context, ses *session, guard probes.Guard, giv
 	}
 	label, _ := ses.supply.probe()
 	if ses.acting.wanted(s) {
-		ready, err := ses.act(ctx, &ses.acting, label, s.Actions)
+		ready, err := ses.act(ctx, &ses.acting, label, s.Actions, false)
 		if err != nil {
 			return err
 		}

@@ -22,6 +22,7 @@ import (
 // shrinkFlags are the flags of hammer shrink.
 type shrinkFlags struct {
 	aiming aiming
+	acting acting
 	check  string
 	out    string
 	budget time.Duration
@@ -43,13 +44,16 @@ smaller and smaller ones at its target, or at URL, on fresh keys: first the
 requests of its proof alone, then its phases, then single requests, numbers and
 silences. What is left is written as a YAML file to attach to a bug report.
 
+What was done to the server is done again, by the means that are given now, and as
+much of it is left out as can be.
+
 What a run fires is bounded by --for and --max-requests; the best that was found
 until then is what is written.
 
 ` + shrinkCodes,
 		Example: "  hammer shrink hammer-runs/20260102-150405-1a2b3c4d\n  hammer shrink hammer-runs/20260102-150405-1a2b3c4d --check bound.lower --out lower.yaml",
-		Args:    cobra.RangeArgs(1, 2),
-		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), c, args) },
+		Args:    o.acting.args(cobra.RangeArgs(1, 2)),
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), c, beforeDash(cmd, args)) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -57,6 +61,7 @@ until then is what is written.
 	f.StringVar(&o.check, "check", "", "id of the broken check to break again (default the one of the run's first line)")
 	f.DurationVar(&o.budget, "for", 5*time.Minute, "how long the search may take at most")
 	o.aiming.addAgainFlags(f)
+	o.acting.addFlags(f)
 	f.Lookup("max-requests").Usage = "how many requests the search may send in all"
 	return cmd
 }

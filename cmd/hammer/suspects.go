@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/ratehammer/ratehammer/assertions"
-	"github.com/ratehammer/ratehammer/probes"
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/scenarios"
+	"github.com/ratehammer/ratehammer/scenarios/reduction"
 )
 
 // charge is the broken promise that a smaller scenario is to break again.
@@ -53,16 +53,16 @@ func (e *earlier) charged(check string) (results.Finding, error) {
 // plan.
 func (e *earlier) suspects(f results.Finding) (all []*scenarios.Scenario, err error) {
 	s := e.asked()
-	if len(s.Actions) > 0 {
-		return nil, &probes.Hinted{Err: fmt.Errorf("something was done to the server of %s while it was fired at, which a search does not do again", e.folder),
-			Hint: "hammer replay --recorded --yaml writes it down as single requests, to be shortened by hand"}
-	}
 	s.Name = "shrunk: " + f.Check
 	s.Checks, s.Wanted, s.Keys = []string{f.Check}, 0, nil
 	with := func(phases []scenarios.Phase) {
 		c := *s
 		c.Phases = phases
-		all = append(all, &c)
+		all = append(all, reduction.Timely(&c, scenarios.Supply{Given: e.saved.Manifest.Keys}))
+	}
+	if len(s.Actions) > 0 { // what is fired stays where it was, beside them
+		err := e.beside(f, s, with)
+		return all, err
 	}
 	for _, phases := range shapes(s, f) {
 		with(phases)
@@ -79,6 +79,20 @@ func (e *earlier) suspects(f results.Finding) (all []*scenarios.Scenario, err er
 	}
 	with(s.Phases)
 	return all, nil
+}
+
+// beside gives the suspects of a run in which something was done to the server, whose
+// moments stay as they are.
+func (e *earlier) beside(f results.Finding, s *scenarios.Scenario, with func([]scenarios.Phase)) error {
+	recordings, err := e.recordings(f, s.Phases)
+	if err != nil {
+		return err
+	}
+	for _, phases := range recordings[len(recordings)/2:] { // those that were not moved
+		with(phases)
+	}
+	with(s.Phases)
+	return nil
 }
 
 // beforeVolley is how early in a run a volley can be made ready.

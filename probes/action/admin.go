@@ -38,7 +38,16 @@ func newAdmin(base, token string) *admin {
 	return &admin{base: strings.TrimSuffix(base, "/"), token: token, client: http.Client{Timeout: answerWithin}}
 }
 
-func (s *admin) do(ctx context.Context, a scenarios.Action) error {
+func (s *admin) check(scenarios.Action) error {
+	_, err := s.read(context.Background())
+	return err
+}
+
+func (s *admin) do(ctx context.Context, a scenarios.Action) (what string, err error) {
+	return "", s.act(ctx, a)
+}
+
+func (s *admin) act(ctx context.Context, a scenarios.Action) error {
 	q := url.Values{}
 	if _, err := strconv.Atoi(a.On); err == nil {
 		q.Set("node", a.On)

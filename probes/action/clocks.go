@@ -5,36 +5,94 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/ratehammer/ratehammer/probes/action/vdso"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
-// processClocks are the wall clocks of running processes, moved one by one.
+// processClocks are the wall clocks of running processes, moved one by one. One process
+// may be meant by several actions, alone and with others.
 type processClocks struct {
-	pids  []int
-	taken []*vdso.Clock
+	pids   []int // that the next action is about
+	family bool  // they are one: of those some may end, as long as one is left
+	taken  []*vdso.Clock
 }
 
-func (p *processClocks) do(_ context.Context, a scenarios.Action) error {
-	for len(p.taken) < len(p.pids) {
-		c, err := vdso.Take(p.pids[len(p.taken)], func(vdso.Original) error { return nil })
-		if err != nil {
+func (p *processClocks) check(scenarios.Action) error {
+	return p.each(func(pid int) error {
+		if slices.ContainsFunc(p.taken, func(c *vdso.Clock) bool { return c.PID() == pid }) {
+			return nil
+		}
+		return vdso.Reachable(pid)
+	})
+}
+
+// each does something with each of the processes. Of a family some may have ended.
+func (p *processClocks) each(f func(pid int) error) error {
+	var gone error
+	left := 0
+	for _, pid := range p.pids {
+		err := f(pid)
+		switch ended := new(vdso.Ended); {
+		case err == nil:
+			left++
+		case p.family && errors.As(err, &ended):
+			gone = err
+		default:
 			return err
 		}
-		p.taken = append(p.taken, c)
 	}
-	for _, c := range p.taken {
-		to, err := moved(c.Course(), vdso.Mono(), a)
-		if err != nil {
-			return err
-		}
-		if err := c.Set(to); err != nil {
-			return err
-		}
+	if left == 0 {
+		return gone
 	}
 	return nil
+}
+
+func (p *processClocks) do(_ context.Context, a scenarios.Action) (what string, err error) {
+	if err := p.each(func(pid int) error { _, err := p.clock(pid); return err }); err != nil {
+		return "", err
+	}
+	var first, last time.Time
+	n := 0
+	err = p.each(func(pid int) error {
+		c, err := p.clock(pid)
+		if err != nil {
+			return err
+		}
+		to, err := moved(c.Course(), vdso.Mono(), a)
+		if err == nil {
+			err = c.Set(to)
+		}
+		if last = time.Now(); n == 0 {
+			first = last
+		}
+		n++
+		return err
+	})
+	switch {
+	case len(p.pids) == 1 && a.On != "":
+		what = fmt.Sprintf("process %d", p.pids[0])
+	case len(p.pids) > 1:
+		what = fmt.Sprintf("%d processes one after the other, %d to %d, the last %v behind the first", n, p.pids[0], p.pids[len(p.pids)-1], last.Sub(first).Round(10*time.Microsecond))
+	}
+	return what, err
+}
+
+// clock is that of a process, which is taken if it is not yet.
+func (p *processClocks) clock(pid int) (*vdso.Clock, error) {
+	for _, c := range p.taken {
+		if c.PID() == pid {
+			return c, nil
+		}
+	}
+	c, err := vdso.Take(pid, func(vdso.Original) error { return nil })
+	if err == nil {
+		p.taken = append(p.taken, c)
+	}
+	return c, err
 }
 
 // moved is the course of a clock after an action at a moment.

@@ -19,15 +19,28 @@ type commands struct {
 	undos []scenarios.Action
 }
 
-func (c *commands) do(ctx context.Context, a scenarios.Action) error {
+// check looks for the programs: that of undo too, which is missed most.
+func (c *commands) check(a scenarios.Action) error {
+	for _, words := range [][]string{a.Run, a.Undo} {
+		if len(words) == 0 {
+			continue
+		}
+		if _, err := exec.LookPath(words[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *commands) do(ctx context.Context, a scenarios.Action) (what string, err error) {
 	if len(a.Undo) > 0 { // before it has done anything
 		c.undos = append(c.undos, a)
 	}
 	if err := runCommand(ctx, a.Run, a); err != nil {
-		return err
+		return "", err
 	}
 	c.undos = slices.DeleteFunc(c.undos, func(u scenarios.Action) bool { return slices.Equal(u.Undo, a.Run) })
-	return nil
+	return "", nil
 }
 
 // drained is how long after its end a program's output may be held open by what it

@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
+	"github.com/ratehammer/ratehammer/probes/action/vdso"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
@@ -31,7 +33,10 @@ type Tools struct {
 
 // doer is one way to do things of a kind. What it has done it can take back.
 type doer interface {
-	do(context.Context, scenarios.Action) error
+	// check is an error where it is known beforehand that an action cannot be done.
+	check(scenarios.Action) error
+	// do may say more of what it did than the action says.
+	do(context.Context, scenarios.Action) (what string, err error)
 	// undo says what it took back; nothing where nothing lasts.
 	undo() (what []string, err error)
 }
@@ -40,30 +45,48 @@ type doer interface {
 type hand struct {
 	tools Tools
 
-	mu      sync.Mutex
-	program *program // nil: the server is not ours
-	clocks  map[string]doer
-	admin   *admin
-	signals *signals
-	command *commands
-	order   []doer // in which things are taken back, once used
+	mu       sync.Mutex
+	program  *program // nil: the server is not ours
+	clocks   *processClocks
+	watching *vdso.Watching // nil: nothing is
+	admin    *admin
+	signals  *signals
+	command  *commands
+	order    []doer // in which things are taken back, once used
 }
 
 func newHand(t Tools) *hand {
-	h := &hand{tools: t, clocks: map[string]doer{}, signals: &signals{}, command: &commands{}}
+	h := &hand{tools: t, clocks: &processClocks{}, signals: &signals{}, command: &commands{}}
 	if t.Admin != "" {
 		h.admin = newAdmin(t.Admin, t.Token)
 	}
 	return h
 }
 
+// check is an error where one of the actions cannot be done, as far as that is known
+// before anything is done.
+func (h *hand) check(actions []scenarios.Action) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, a := range actions {
+		d, err := h.tool(a)
+		if err == nil {
+			err = d.check(a)
+		}
+		if err != nil {
+			return fmt.Errorf("this cannot be done here: %s: %w", a, err)
+		}
+	}
+	return nil
+}
+
 // do does one action. It says what is missing where there is no tool for it.
-func (h *hand) do(ctx context.Context, a scenarios.Action) error {
+func (h *hand) do(ctx context.Context, a scenarios.Action) (what string, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d, err := h.tool(a)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if !slices.Contains(h.order, d) {
 		h.order = append(h.order, d)
@@ -104,16 +127,33 @@ func (h *hand) pids(on string) ([]int, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("nothing says which process that is: give it with %s PID", flag)
 	}
-	if n, err := strconv.Atoi(on); err == nil {
-		if n > len(all) {
-			return nil, fmt.Errorf("on %q: %d processes are given", on, len(all))
+	for _, pid := range all {
+		if pid < 1 {
+			return nil, fmt.Errorf("%s %d is the number of no process", flag, pid)
 		}
-		all = all[n-1 : n]
 	}
-	if h.tools.Children {
-		return families(all)
+	n, err := strconv.Atoi(on)
+	numbered := err == nil
+	if h.tools.Children && (len(all) == 1 || !numbered) { // the numbers of one given process are those of its family
+		if all, err = families(all); err != nil {
+			return nil, err
+		}
 	}
-	return all, nil
+	switch {
+	case numbered && n > len(all) && len(all) == 1:
+		return nil, fmt.Errorf("on %q is another process than the first, and there is one: give several with %s, or its workers too with --clock-children", on, flag)
+	case numbered && n > len(all):
+		return nil, fmt.Errorf("on %q: there are %d processes, %s", on, len(all), numbers(all))
+	case !numbered:
+		return all, nil
+	case h.tools.Children && len(h.tools.PIDs) > 1:
+		return families(all[n-1 : n])
+	}
+	return all[n-1 : n], nil
+}
+
+func numbers(pids []int) string {
+	return strings.Trim(fmt.Sprint(pids), "[]")
 }
 
 // clock is what moves a clock; it goes on from action to action.
@@ -123,19 +163,16 @@ func (h *hand) clock(a scenarios.Action) (doer, error) {
 		return h.admin, nil
 	case h.program != nil && h.program.faked != nil && a.On != scenarios.OnStore:
 		return h.program.faked, nil
-	case h.clocks[a.On] != nil:
-		return h.clocks[a.On], nil
 	}
 	pids, err := h.pids(a.On)
-	if err != nil && a.On != scenarios.OnStore {
+	if err != nil && a.On != scenarios.OnStore && len(h.tools.PIDs) == 0 {
 		return nil, errors.New("nothing moves the server's clock: give --clock-pid PID, --clock-admin URL for the reference server, or --under-faketime -- COMMAND")
 	}
 	if err != nil {
 		return nil, err
 	}
-	c := &processClocks{pids: pids}
-	h.clocks[a.On] = c
-	return c, nil
+	h.clocks.pids, h.clocks.family = pids, h.tools.Children
+	return h.clocks, nil
 }
 
 // undo takes back what lasts, the latest first. All is tried, whatever fails.
@@ -146,6 +183,6 @@ func (h *hand) undo() (what []string, err error) {
 		w, e := d.undo()
 		what, err = append(what, w...), errors.Join(err, e)
 	}
-	h.order, h.clocks = nil, map[string]doer{}
+	h.order = nil
 	return what, err
 }

@@ -104,7 +104,17 @@ func (f *faketime) environment() []string {
 	return []string{"LD_PRELOAD=" + f.library, "FAKETIME_TIMESTAMP_FILE=" + f.file, "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"}
 }
 
-func (f *faketime) do(_ context.Context, a scenarios.Action) error {
+func (f *faketime) check(a scenarios.Action) error {
+	if a.Act == scenarios.ClockSlew {
+		return errors.New("libfaketime steps and freezes, and slews nothing: give --clock-pid PID for that")
+	}
+	return nil
+}
+
+func (f *faketime) do(_ context.Context, a scenarios.Action) (what string, err error) {
+	if err := f.check(a); err != nil {
+		return "", err
+	}
 	now := time.Now().Add(f.offset)
 	switch a.Act {
 	case scenarios.ClockStep:
@@ -119,9 +129,9 @@ func (f *faketime) do(_ context.Context, a scenarios.Action) error {
 			f.offset, f.frozen = f.offset+f.frozen.Sub(now), time.Time{}
 		}
 	default:
-		return fmt.Errorf("libfaketime steps and freezes, and knows no %s: give --clock-pid PID for that", a.Act)
+		return "", fmt.Errorf("libfaketime knows no %s", a.Act)
 	}
-	return f.write()
+	return "", f.write()
 }
 
 // write tells the library the time. It reads a whole file or the one before.

@@ -8,6 +8,18 @@ import (
 	"strings"
 )
 
+// Owns reports whether a process is one of the server's, as the tools name it.
+func (t Tools) Owns(pid int) bool {
+	all := t.PIDs
+	if t.Children {
+		var err error
+		if all, err = families(all); err != nil {
+			return false
+		}
+	}
+	return slices.Contains(all, pid)
+}
+
 // families are processes and all that descend from them, parents first.
 func families(pids []int) (all []int, err error) {
 	children, err := parents()

@@ -2,6 +2,7 @@ package action
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,24 +10,37 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"sync"
 
+	"github.com/ratehammer/ratehammer/probes/action/vdso"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // order is what the guardian is told, as a line of JSON; the first are its tools.
 type order struct {
-	Tools *Tools            `json:"tools,omitempty"`
-	Do    *scenarios.Action `json:"do,omitempty"`
-	Undo  bool              `json:"undo,omitempty"`
-	Stop  bool              `json:"stop,omitempty"` // gives up what is being done; it is not answered
+	Tools *Tools             `json:"tools,omitempty"`
+	Check []scenarios.Action `json:"check,omitempty"` // whether they can be done
+	Do    *scenarios.Action  `json:"do,omitempty"`
+	Look  bool               `json:"look,omitempty"`  // whether the server that was started is there
+	Watch string             `json:"watch,omitempty"` // watchBegin or watchEnd
+	Undo  bool               `json:"undo,omitempty"`
+	Stop  bool               `json:"stop,omitempty"` // gives up what is being done; it is not answered
 }
 
 // report is what it answers to each.
 type report struct {
-	Error string   `json:"error,omitempty"` // empty: it was done
-	What  []string `json:"what,omitempty"`  // was taken back
+	Error string     `json:"error,omitempty"` // empty: it was done
+	What  []string   `json:"what,omitempty"`  // was taken back, or what was done
+	Seen  *vdso.Seen `json:"seen,omitempty"`  // while it was watched
 }
+
+// When what a server asks for is watched.
+const (
+	watchBegin = "begin"
+	watchEnd   = "end"
+)
 
 // Guard is what the guardian does: it obeys orders until there are none to come,
 // and then takes back what still lasts. The error is what could not be taken back.
@@ -65,7 +79,20 @@ func Guard(orders io.Reader, reports io.Writer) error {
 				h.program, err = startProgram(*o.Tools)
 			}
 		case o.Do != nil:
-			err = h.do(busy.begin(ctx), *o.Do)
+			var what string
+			if what, err = h.do(busy.begin(ctx), *o.Do); what != "" {
+				r.What = []string{what}
+			}
+		case o.Look:
+			if h.program != nil {
+				err = h.program.dead()
+			}
+		case o.Watch == watchBegin:
+			err = h.watch()
+		case o.Watch == watchEnd:
+			r.Seen, err = h.watched()
+		case o.Check != nil:
+			err = h.check(o.Check)
 		default:
 			r.What, err = h.undo()
 		}
@@ -120,12 +147,42 @@ type Guardian struct {
 	cmd     *exec.Cmd
 	orders  io.WriteCloser
 	reports *bufio.Scanner
+	tools   Tools
+	did     []scenarios.Action // since all was taken back
+}
+
+// errLost is the error of a guardian that is gone: somebody has ended it.
+var errLost = errors.New("the guardian process is gone")
+
+// stuck is what is to be said of a guardian that is gone when things are to be taken back.
+func (g *Guardian) stuck() error {
+	if len(g.did) == 0 {
+		return fmt.Errorf("%w: it had done nothing that lasts", errLost)
+	}
+	var did []string
+	for _, a := range g.did[max(0, len(g.did)-3):] {
+		did = append(did, a.String())
+	}
+	whom := "the server and its store"
+	if pids := slices.Concat(g.tools.PIDs, g.tools.Stores); len(pids) > 0 {
+		whom = "process " + numbers(pids)
+	}
+	return fmt.Errorf("%w: nothing guarantees that what it did is undone (%s): start %s anew, and let go on what is paused, with kill -CONT PID", errLost, strings.Join(did, ", "), whom)
+}
+
+// noted keeps what was done, without what was done and undone again.
+func (g *Guardian) noted(a scenarios.Action) {
+	if n := len(g.did); n > 0 && a.Act == scenarios.ClockStep && g.did[n-1].Act == a.Act && g.did[n-1].On == a.On && g.did[n-1].By == -a.By {
+		g.did = g.did[:n-1]
+		return
+	}
+	g.did = append(g.did, a)
 }
 
 // Start starts a guardian, which is cmd: a program that calls Guard on its standard
 // input and output. The error says which tool cannot be had.
 func Start(cmd *exec.Cmd, t Tools) (*Guardian, error) {
-	g := &Guardian{cmd: cmd}
+	g := &Guardian{cmd: cmd, tools: t}
 	var err error
 	if g.orders, err = cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -148,14 +205,14 @@ func Start(cmd *exec.Cmd, t Tools) (*Guardian, error) {
 
 func (g *Guardian) order(o order) (r report, err error) {
 	if err = g.send(o); err == nil && !g.reports.Scan() {
-		err = errors.Join(errors.New("it has ended"), g.reports.Err())
+		err = cmp.Or(g.reports.Err(), io.ErrUnexpectedEOF)
 	}
 	if err == nil {
 		err = json.Unmarshal(g.reports.Bytes(), &r)
 	}
 	switch {
 	case err != nil:
-		return r, fmt.Errorf("the guardian process: %w", err)
+		return r, errLost
 	case r.Error != "":
 		return r, errors.New(r.Error)
 	}
@@ -174,17 +231,53 @@ func (g *Guardian) send(o order) error {
 
 // Do does an action and returns when it is done. A ctx that has ended gives a command
 // up at once.
-func (g *Guardian) Do(ctx context.Context, a scenarios.Action) error {
+func (g *Guardian) Do(ctx context.Context, a scenarios.Action) (what string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := ctx.Err(); err != nil {
-		return err
+		return "", err
 	}
 	// An order to stop that comes too late stops nothing.
 	late := context.AfterFunc(ctx, func() { _ = g.send(order{Stop: true}) })
 	defer late()
-	_, err := g.order(order{Do: &a})
+	r, err := g.order(order{Do: &a})
+	g.noted(a) // also where it failed: a part of it may have been done
+	return strings.Join(r.What, ", "), err
+}
+
+// Check is an error where one of the actions cannot be done, as far as that is known
+// beforehand. It does nothing to the server.
+func (g *Guardian) Check(actions []scenarios.Action) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(actions) == 0 {
+		return nil
+	}
+	_, err := g.order(order{Check: actions})
 	return err
+}
+
+// Look is an error where the server that was started has ended, and says how.
+func (g *Guardian) Look() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, err := g.order(order{Look: true})
+	return err
+}
+
+// Watched says what the processes whose clocks were moved so far ask for, while f goes on.
+func (g *Guardian) Watched(f func() error) (vdso.Seen, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, err := g.order(order{Watch: watchBegin}); err != nil {
+		return vdso.Seen{}, err
+	}
+	failed := f()
+	r, err := g.order(order{Watch: watchEnd})
+	if failed != nil || err != nil {
+		return vdso.Seen{}, errors.Join(failed, err)
+	}
+	return *r.Seen, nil
 }
 
 // Undo takes back all that was done and still lasts, and says what that was.
@@ -192,6 +285,12 @@ func (g *Guardian) Undo() (what []string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r, err := g.order(order{Undo: true})
+	switch {
+	case errors.Is(err, errLost):
+		err = g.stuck()
+	case err == nil:
+		g.did = nil
+	}
 	return r.What, err
 }
 
@@ -200,7 +299,7 @@ func (g *Guardian) Undo() (what []string, err error) {
 func (g *Guardian) Close() error {
 	_ = g.orders.Close()
 	if err := g.cmd.Wait(); err != nil {
-		return fmt.Errorf("the guardian process could not take everything back: %w", err)
+		return fmt.Errorf("the guardian process has not ended well, so that perhaps not everything was taken back: %w", err)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func near(t *testing.T, what string, got, want time.Duration) {
 
 func (g *Guardian) must(t *testing.T, a scenarios.Action) {
 	t.Helper()
-	if err := g.Do(t.Context(), a); err != nil {
+	if _, err := g.Do(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -207,6 +207,31 @@ func TestOrphanTakesEverythingBack(t *testing.T) {
 	g.cmd.Start()
 }
 
+// A guardian that was killed takes nothing back, and that is said.
+func TestKilledGuardian(t *testing.T) {
+	sleeper := exec.Command("sleep", "60")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { sleeper.Process.Kill(); sleeper.Wait() })
+	g := guardian(t, Tools{PIDs: []int{sleeper.Process.Pid}})
+	g.must(t, scenarios.Action{Act: scenarios.ProcessPause})
+	if err := g.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := g.Undo()
+	for _, want := range []string{"nothing guarantees", "the process is paused", fmt.Sprintf("process %d", sleeper.Process.Pid), "kill -CONT"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want it to say %q", err, want)
+		}
+	}
+	if err := g.Close(); err == nil {
+		t.Error("a guardian that was killed ended well")
+	}
+	g.cmd = exec.Command("true") // so that it is not waited for again
+	g.cmd.Start()
+}
+
 func TestFaketime(t *testing.T) {
 	if _, err := faketimeLibrary(); err != nil {
 		lab.LeaveOut(t, err.Error())
@@ -256,7 +281,7 @@ func TestFaketimeRefuses(t *testing.T) {
 func TestCommands(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "done")
 	touch := scenarios.Action{Act: scenarios.Command, Run: []string{"touch", file}, Undo: []string{"rm", file}}
-	if err := guardian(t, Tools{}).Do(t.Context(), touch); err == nil || !strings.Contains(err.Error(), "--allow-commands") {
+	if _, err := guardian(t, Tools{}).Do(t.Context(), touch); err == nil || !strings.Contains(err.Error(), "--allow-commands") {
 		t.Errorf("a command that is not allowed: got %v", err)
 	}
 	g := guardian(t, Tools{Commands: true})
@@ -271,17 +296,17 @@ func TestCommands(t *testing.T) {
 		t.Error("the command was not undone")
 	}
 	slow := scenarios.Action{Act: scenarios.Command, Run: []string{"sleep", "60"}, Within: 50 * time.Millisecond}
-	if err := g.Do(t.Context(), slow); err == nil || !strings.Contains(err.Error(), "had not ended after 50ms") {
+	if _, err := g.Do(t.Context(), slow); err == nil || !strings.Contains(err.Error(), "had not ended after 50ms") {
 		t.Errorf("a slow command: got %v", err)
 	}
 	slow.Within = time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	begun := time.Now()
-	if err := g.Do(ctx, slow); err == nil || time.Since(begun) > 30*time.Second {
+	if _, err := g.Do(ctx, slow); err == nil || time.Since(begun) > 30*time.Second {
 		t.Errorf("a command that was given up: got %v after %v", err, time.Since(begun))
 	}
-	if err := g.Do(t.Context(), scenarios.Action{Act: scenarios.Command, Run: []string{"false"}}); err == nil {
+	if _, err := g.Do(t.Context(), scenarios.Action{Act: scenarios.Command, Run: []string{"false"}}); err == nil {
 		t.Error("a command that fails is no error")
 	}
 }
@@ -293,7 +318,7 @@ func TestCommandsEndWithTheirChildren(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	slow := scenarios.Action{Act: scenarios.Command, Run: []string{lab.Need(t, "sh", "dash"), "-c", "sleep 77 & echo $! >" + file + "; wait; true"}, Within: time.Second}
 	begun := time.Now()
-	if err := g.Do(t.Context(), slow); err == nil || !strings.Contains(err.Error(), "had not ended after 1s") {
+	if _, err := g.Do(t.Context(), slow); err == nil || !strings.Contains(err.Error(), "had not ended after 1s") {
 		t.Errorf("got %v", err)
 	}
 	if took := time.Since(begun); took > 30*time.Second {
@@ -311,7 +336,7 @@ func TestCommandsEndWithTheirChildren(t *testing.T) {
 		}
 	}
 	left := scenarios.Action{Act: scenarios.Command, Run: []string{"sh", "-c", "sleep 5 & exit 0"}, Within: time.Minute}
-	if err := g.Do(t.Context(), left); err != nil {
+	if _, err := g.Do(t.Context(), left); err != nil {
 		t.Errorf("a command that leaves something running: got %v", err)
 	}
 }
@@ -331,7 +356,7 @@ func TestMissingTools(t *testing.T) {
 		"process: pause, on: store":               {Act: scenarios.StoreCut},
 		"which process that is":                   {Act: scenarios.ProcessKill},
 	} {
-		if err := g.Do(t.Context(), a); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := g.Do(t.Context(), a); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want it to say %q", a, err, want)
 		}
 	}

@@ -25,7 +25,7 @@ func startProgram(t Tools) (*program, error) {
 	if t.Faketime {
 		var err error
 		if p.faked, err = newFaketime(t.Program[0], t.Dir); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("starting the server: %w", err)
 		}
 	}
 	return p, p.start()
@@ -47,10 +47,10 @@ func (p *program) start() error {
 	if err := p.cmd.Start(); err != nil {
 		return fmt.Errorf("starting the server: %w", err)
 	}
-	ended := make(chan struct{})
+	ended, cmd := make(chan struct{}), p.cmd
 	p.ended = ended
 	go func() {
-		_ = p.cmd.Wait() // how it ended is seen from outside
+		_ = cmd.Wait() // how it ended, its state tells
 		close(ended)
 	}()
 	return nil
@@ -62,12 +62,29 @@ func (p *program) pids() []int { return []int{p.cmd.Process.Pid} }
 func (p *program) dead() error {
 	select {
 	case <-p.ended:
-		said, _ := os.ReadFile(p.log)
-		lines := strings.Split(strings.TrimSpace(string(said)), "\n")
-		return fmt.Errorf("the server ended: %s", lines[len(lines)-1])
+		return fmt.Errorf("the server that was started (%s) has ended, with %v%s", strings.Join(p.words, " "), p.cmd.ProcessState, p.said())
 	default:
 		return nil
 	}
+}
+
+// said is what it said last.
+func (p *program) said() string {
+	const most = 300
+	text, _ := os.ReadFile(p.log)
+	lines := strings.FieldsFunc(strings.TrimSpace(string(text)), func(r rune) bool { return r == '\n' })
+	if len(lines) == 0 {
+		return ", and said nothing"
+	}
+	// A program that falls says why first, and where after it; a shell says it last.
+	last := strings.TrimSpace(lines[len(lines)-1])
+	for _, l := range lines {
+		if strings.Contains(l, "Error") || strings.Contains(l, "error") {
+			last = strings.TrimSpace(l)
+			break
+		}
+	}
+	return fmt.Sprintf(", and said %q", last[:min(len(last), most)])
 }
 
 // stop ends it, gently for three seconds.

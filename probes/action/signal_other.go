@@ -10,6 +10,14 @@ import (
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
+// mayBeSignalled is an error for what is not known here.
+func mayBeSignalled(_ int, act scenarios.Act) error {
+	if act != scenarios.ProcessKill && act != scenarios.ProcessStop {
+		return fmt.Errorf("%s is not known on this system", act)
+	}
+	return nil
+}
+
 // signal ends a process, which is all that can be done to one here.
 func signal(pid int, act scenarios.Act) error {
 	if act != scenarios.ProcessKill && act != scenarios.ProcessStop {

@@ -21,6 +21,25 @@ func signal(pid int, act scenarios.Act) error {
 	if !ok {
 		return fmt.Errorf("no signal means %s", act)
 	}
+	return send(pid, number)
+}
+
+// mayBeSignalled is an error where a process is not there, or is somebody else's.
+func mayBeSignalled(pid int, _ scenarios.Act) error {
+	if err := send(pid, 0); errors.Is(err, os.ErrProcessDone) {
+		return errors.New("there is no such process")
+	} else if errors.Is(err, syscall.EPERM) {
+		return fmt.Errorf("it is another user's: run hammer as that user, or as root: %w", err)
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+func send(pid int, number syscall.Signal) error {
+	if pid < 1 { // which would mean a group of processes, or all
+		return fmt.Errorf("%d is the number of no process", pid)
+	}
 	err := syscall.Kill(pid, number)
 	if errors.Is(err, syscall.ESRCH) {
 		return os.ErrProcessDone

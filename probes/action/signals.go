@@ -17,10 +17,28 @@ type signals struct {
 	paused  []int
 }
 
-func (s *signals) do(ctx context.Context, a scenarios.Action) error {
+var errNotOurs = errors.New("a process that hammer did not start is restarted by a command: run: [...], with --allow-commands; or let hammer start it, with --under-faketime -- COMMAND")
+
+func (s *signals) check(a scenarios.Action) error {
+	if a.Act == scenarios.ProcessRestart && s.program == nil {
+		return errNotOurs
+	}
+	for _, pid := range s.pids {
+		if err := mayBeSignalled(pid, a.Act); err != nil {
+			return fmt.Errorf("process %d: %w", pid, err)
+		}
+	}
+	return nil
+}
+
+func (s *signals) do(ctx context.Context, a scenarios.Action) (what string, err error) {
+	return "", s.act(ctx, a)
+}
+
+func (s *signals) act(ctx context.Context, a scenarios.Action) error {
 	if a.Act == scenarios.ProcessRestart {
 		if s.program == nil {
-			return errors.New("a process that hammer did not start is restarted by a command: run: [...], with --allow-commands")
+			return errNotOurs
 		}
 		return s.program.restart(ctx)
 	}
@@ -28,7 +46,9 @@ func (s *signals) do(ctx context.Context, a scenarios.Action) error {
 		if a.Act == scenarios.ProcessPause {
 			s.paused = append(s.paused, pid)
 		}
-		if err := signal(pid, a.Act); err != nil {
+		if err := signal(pid, a.Act); errors.Is(err, os.ErrProcessDone) {
+			return fmt.Errorf("process %d has ended", pid)
+		} else if err != nil {
 			return fmt.Errorf("process %d: %w", pid, err)
 		}
 		if a.Act == scenarios.ProcessContinue {

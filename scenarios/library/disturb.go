@@ -78,7 +78,7 @@ func (d *design) settle() time.Duration {
 // keys can be invented, newcomers, to whom nothing that happened before them matters.
 func Disturb(l scenarios.Limit, c Circumstances, chosen []Disturbance) (s scenarios.Scenario, left []Omission) {
 	d := newDesign(l, c)
-	s = scenarios.Scenario{Name: "disturbed", Limits: []scenarios.Limit{l}, Seed: c.Seed}
+	s = scenarios.Scenario{Name: "disturbed", Limits: []scenarios.Limit{l}, Seed: c.Seed, Wanted: c.Wanted} // what nobody asked for need not be seen
 	at := d.first()
 	for _, x := range chosen {
 		actions, seen := x.actions(d)

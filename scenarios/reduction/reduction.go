@@ -15,9 +15,11 @@ import (
 // asked of no candidate twice. more is false when nothing more may be fired.
 type Shows func(s *scenarios.Scenario) (shows, more bool)
 
-// Size is how large a scenario is: its requests count first, then how long it takes.
+// Size is how large a scenario is: its requests count first, then how much is done to the
+// server, then how long it takes.
 type Size struct {
 	Requests int
+	Actions  int // each repetition is one
 	Length   time.Duration
 }
 
@@ -31,13 +33,19 @@ func SizeOf(s *scenarios.Scenario, keys scenarios.Supply) (z Size, ok bool) {
 	if err != nil {
 		return z, false
 	}
-	return Size{p.Most(), p.Length}, true
+	return Size{p.Most(), len(p.Actions), p.Length}, true
 }
 
-// below reports whether z is worth firing beside w: fewer requests, or as many in
-// clearly less time.
+// below reports whether z is worth firing beside w: fewer requests, or as many with less
+// done, or that in clearly less time.
 func (z Size) below(w Size) bool {
-	return z.Requests < w.Requests || z.Requests == w.Requests && z.Length < w.Length-w.Length/50
+	if z.Requests != w.Requests {
+		return z.Requests < w.Requests
+	}
+	if z.Actions != w.Actions {
+		return z.Actions < w.Actions
+	}
+	return z.Length < w.Length-w.Length/50
 }
 
 // search is one reduction under way.
@@ -55,7 +63,7 @@ type search struct {
 // is taken for granted. It may
 // be as large as s.
 func Reduce(s *scenarios.Scenario, keys scenarios.Supply, shows Shows) *scenarios.Scenario {
-	s = clone(s)
+	s = clone(Timely(s, keys))
 	for i := range s.Phases {
 		slices.SortStableFunc(s.Phases[i].Arrivals, byMoment)
 	}
@@ -69,11 +77,13 @@ func Reduce(s *scenarios.Scenario, keys scenarios.Supply, shows Shows) *scenario
 	for before := (*scenarios.Scenario)(nil); before != r.best && !r.spent; {
 		before = r.best
 		r.dropPhases()
+		r.dropActions()
 		r.fewerKeys()
 		r.spellOut()
 		r.dropArrivals()
 		r.smallerNumbers()
 		r.lessTime()
+		r.sooner()
 	}
 	r.plainer()
 	return r.best
@@ -106,6 +116,7 @@ func (r *search) tryIf(c *scenarios.Scenario, better func(z, w Size) bool) bool 
 	if r.spent {
 		return false
 	}
+	c = Timely(c, r.keys)
 	size, ok := SizeOf(c, r.keys)
 	if !ok || !better(size, r.size) {
 		return false
@@ -126,7 +137,7 @@ func (r *search) tryIf(c *scenarios.Scenario, better func(z, w Size) bool) bool 
 // clone is a scenario whose phases can be changed without changing those of s.
 func clone(s *scenarios.Scenario) *scenarios.Scenario {
 	c := *s
-	c.Phases = slices.Clone(s.Phases)
+	c.Phases, c.Actions = slices.Clone(s.Phases), slices.Clone(s.Actions)
 	for i := range c.Phases {
 		c.Phases[i].Arrivals = slices.Clone(c.Phases[i].Arrivals)
 	}

@@ -54,9 +54,9 @@ func TestReduce(t *testing.T) {
 		want  Size
 	}{
 		// One volley of 11 on one key is enough, at once.
-		{"eleven at once", func(t *testing.T, s *scenarios.Scenario) bool { return most(planned(t, s), ms) >= 11 }, Size{11, 0}},
+		{"eleven at once", func(t *testing.T, s *scenarios.Scenario) bool { return most(planned(t, s), ms) >= 11 }, Size{Requests: 11}},
 		// A number that no limit suggests is found by bisection.
-		{"137 at once", func(t *testing.T, s *scenarios.Scenario) bool { return most(planned(t, s), ms) >= 137 }, Size{137, 0}},
+		{"137 at once", func(t *testing.T, s *scenarios.Scenario) bool { return most(planned(t, s), ms) >= 137 }, Size{Requests: 137}},
 		// Two on a key that are far apart: what lies between is silence.
 		{"two far apart", func(t *testing.T, s *scenarios.Scenario) bool {
 			shots := slices.Collect(planned(t, s).Shots.All())
@@ -68,9 +68,9 @@ func TestReduce(t *testing.T) {
 				}
 			}
 			return false
-		}, Size{2, 3300 * time.Millisecond}},
+		}, Size{Requests: 2, Length: 3300 * time.Millisecond}},
 		// What follows from answers stays as long as it is needed, and no longer.
-		{"an attack", func(t *testing.T, s *scenarios.Scenario) bool { return len(planned(t, s).Attacks) > 0 }, Size{153, 5200 * time.Millisecond}},
+		{"an attack", func(t *testing.T, s *scenarios.Scenario) bool { return len(planned(t, s).Attacks) > 0 }, Size{Requests: 153, Length: 5200 * time.Millisecond}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -94,6 +94,41 @@ func TestReduce(t *testing.T) {
 				t.Errorf("it took %d candidates", fired)
 			}
 		})
+	}
+}
+
+// Of what is done to the server as little stays as shows it, and the silence in front of
+// it goes.
+func TestReduceActions(t *testing.T) {
+	at := func(d time.Duration) *time.Duration { return &d }
+	pace := scenarios.Rate{Count: 20, Per: time.Second}
+	s := &scenarios.Scenario{Seed: 1, Limits: []scenarios.Limit{{Burst: 10, Rate: scenarios.Rate{Count: 5, Per: time.Second}, Slack: scenarios.DefaultSlack()}},
+		Phases: []scenarios.Phase{{Name: "within", At: at(0), Pace: pace, Count: 200, Keys: scenarios.Keys{Fresh: 3}}, {Name: "drain", At: at(0), Volley: 40, Keys: scenarios.Keys{Fresh: 2}}}}
+	for _, by := range []time.Duration{time.Second, -time.Second, -5 * time.Second, -time.Hour} {
+		s.Actions = append(s.Actions, scenarios.Action{At: 2*time.Second + by.Abs()/5%(6*time.Second), Act: scenarios.ClockStep, By: by, Every: 700 * time.Millisecond, Times: 3})
+	}
+	// A key that was used before a step back by 5 s or more, and again within a second of it.
+	shows := func(c *scenarios.Scenario) bool {
+		p := planned(t, c)
+		for _, a := range p.Actions {
+			before, after := map[int32]bool{}, map[int32]bool{}
+			for x := range p.Shots.All() {
+				if since := x.At - int64(a.At); since < 0 {
+					before[x.Key] = true
+				} else if since < int64(time.Second) && a.By <= -5*time.Second && before[x.Key] {
+					after[x.Key] = true
+				}
+			}
+			if len(after) > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	got := Reduce(s, scenarios.Supply{}, func(c *scenarios.Scenario) (bool, bool) { return shows(c), true })
+	size, ok := SizeOf(got, scenarios.Supply{})
+	if !ok || !shows(got) || size.Requests != 2 || size.Actions != 1 || size.Length > 800*time.Millisecond {
+		t.Errorf("got %+v of\n%s", size, got.YAML())
 	}
 }
 

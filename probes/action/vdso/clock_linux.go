@@ -41,6 +41,36 @@ func Take(pid int, tell func(Original) error) (*Clock, error) {
 }
 
 func take(pid int, tell func(Original) error) (*Clock, error) {
+	c, err := reach(pid)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.patch(pid, tell); err != nil {
+		c.mem.Close()
+		return nil, c.ended(err)
+	}
+	return c, nil
+}
+
+// Reachable is an error where the clock of a process cannot be taken, and why. Nothing is
+// written; its threads stand still for a moment.
+func Reachable(pid int) error {
+	c, err := reach(pid)
+	if err == nil {
+		defer c.mem.Close()
+		_, _, err = c.plan(pid)
+	}
+	if err == nil {
+		err = stopped(pid, func([]uint64) error { return nil })
+	}
+	if err != nil {
+		return fmt.Errorf("the clock of process %d: %w", pid, err)
+	}
+	return nil
+}
+
+// reach opens the memory of a process.
+func reach(pid int) (*Clock, error) {
 	started, err := startOf(pid)
 	if err != nil {
 		return nil, err
@@ -55,30 +85,25 @@ func take(pid int, tell func(Original) error) (*Clock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this takes the right to trace it: run hammer as root, or with CAP_SYS_PTRACE: %w", err)
 	}
-	c := &Clock{original: Original{PID: pid, Started: started}, mem: mem, courses: map[string]bool{}, course: Course{At: Mono(), Wall: time.Now().UnixNano()}}
-	if err := c.patch(pid, tell); err != nil {
-		mem.Close()
-		return nil, err
-	}
-	return c, nil
+	return &Clock{original: Original{PID: pid, Started: started}, mem: mem, courses: map[string]bool{}, course: Course{At: Mono(), Wall: time.Now().UnixNano()}}, nil
 }
 
-// patch puts the routine into the process, and then jumps to it.
-func (c *Clock) patch(pid int, tell func(Original) error) error {
+// plan finds the place of the routine in the process, and gives the jumps to it and what
+// they overwrite.
+func (c *Clock) plan(pid int) (jumps, was []Patch, err error) {
 	i, err := readImage(pid, c.mem)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	functions, err := i.functions()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	room, err := i.room(len(routine))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	c.at = i.base + room
-	var jumps []Patch
 	for n, f := range functions {
 		entry := binary.LittleEndian.Uint64(routine[entriesAt+8*n:])
 		if f.Size == 0 || entry == 0 {
@@ -87,12 +112,21 @@ func (c *Clock) patch(pid int, tell func(Original) error) error {
 		from := i.base + f.Value
 		to := jump(from, c.at+entry)
 		jumps = append(jumps, Patch{from, to})
-		c.original.Patches = append(c.original.Patches, Patch{from, bytes.Clone(i.bytes[f.Value:][:len(to)])})
+		was = append(was, Patch{from, bytes.Clone(i.bytes[f.Value:][:len(to)])})
 		if i.leaves(f.Value) {
-			return errors.New("its clock is moved already, by another run of hammer")
+			return nil, nil, errors.New("its clock is moved already, by another run of hammer")
 		}
 	}
-	c.original.Patches = append(c.original.Patches, Patch{c.at, make([]byte, len(routine))})
+	return jumps, append(was, Patch{c.at, make([]byte, len(routine))}), nil
+}
+
+// patch puts the routine into the process, and then jumps to it.
+func (c *Clock) patch(pid int, tell func(Original) error) error {
+	jumps, was, err := c.plan(pid)
+	if err != nil {
+		return err
+	}
+	c.original.Patches = was
 	if err := tell(c.original); err != nil {
 		return err
 	}
@@ -104,6 +138,22 @@ func (c *Clock) patch(pid int, tell func(Original) error) error {
 	}
 	return writeWhere(pid, c.mem, jumps)
 }
+
+// ended is what is to be said of an error where the process is gone, which it comes from then.
+func (c *Clock) ended(err error) error {
+	now, gone := startOf(c.PID())
+	switch {
+	case err == nil:
+		return nil
+	case gone != nil:
+		return &Ended{c.PID()}
+	case now != c.original.Started:
+		return &Ended{c.PID()}
+	}
+	return err
+}
+
+func isEnded(err error) bool { return errors.As(err, new(*Ended)) }
 
 // PID is the process's number.
 func (c *Clock) PID() int { return c.original.PID }
@@ -123,19 +173,22 @@ func (c *Clock) Set(to Course) error {
 	}
 	c.courses[string(cell)] = true
 	number := binary.LittleEndian.AppendUint32(nil, next)
-	if err := errors.Join(c.write(uint64(next*cellSize), cell), c.write(chosenAt, number[:1])); err != nil {
+	if err := c.ended(errors.Join(c.write(uint64(next*cellSize), cell), c.write(chosenAt, number[:1]))); isEnded(err) {
+		return err
+	} else if err != nil {
 		return fmt.Errorf("the clock of process %d cannot be set: %w", c.PID(), err)
 	}
 	c.chosen, c.course = next, to
 	back := make([]byte, len(routine))
 	_, err := c.mem.ReadAt(back, int64(c.at))
+	err = c.ended(err)
 	if err == nil && (!bytes.Equal(back[next*cellSize:][:cellSize], cell) || back[chosenAt] != byte(next)) {
 		err = errors.New("what was written is not there")
 	}
-	if err != nil {
-		return fmt.Errorf("the clock of process %d cannot be read back: %w", c.PID(), err)
+	if err != nil && !isEnded(err) {
+		err = fmt.Errorf("the clock of process %d cannot be read back: %w", c.PID(), err)
 	}
-	return nil
+	return err
 }
 
 // Release writes back what was there.
@@ -259,7 +312,7 @@ func startOf(pid int) (string, error) {
 	}
 	words := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:])) // a name may hold anything
 	if len(words) < 20 || words[0] == "Z" || words[0] == "X" {
-		return "", fmt.Errorf("process %d has ended", pid)
+		return "", &Ended{pid}
 	}
 	return words[19], nil
 }

@@ -12,6 +12,18 @@ type Clock struct{}
 // Take is an error elsewhere than on Linux.
 func Take(int, func(Original) error) (*Clock, error) { return nil, errElsewhere }
 
+// Reachable is an error.
+func Reachable(int) error { return errElsewhere }
+
+// Watch is an error.
+func Watch([]*Clock) (*Watching, error) { return nil, errElsewhere }
+
+// Watching is there on Linux alone.
+type Watching struct{}
+
+// End has seen nothing.
+func (*Watching) End() (Seen, error) { return Seen{}, errElsewhere }
+
 // RestoreCopy finds nothing.
 func (*Clock) RestoreCopy(int) (bool, error) { return false, nil }
 

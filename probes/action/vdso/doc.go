@@ -4,11 +4,14 @@
 // process's own copy of it, which shows another wall clock and leaves the
 // monotonic clock as it is; afterwards the bytes are as they were.
 //
-// A program that makes the system call itself is not reached. That cannot be seen
-// here: whoever moves a clock has to look for the effect.
+// A program that makes the system call itself is not reached. That is seen by watching
+// its system calls for a while.
 package vdso
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Course is how a wall clock runs: At on the monotonic clock it shows Wall, and from
 // there on it runs faster than that by PPM millionths. At -1,000,000 it stands still.
@@ -48,4 +51,16 @@ type Original struct {
 type Patch struct {
 	At    uint64 `json:"at"`
 	Bytes []byte `json:"bytes"`
+}
+
+// Ended is the error of a process that is no more.
+type Ended struct{ PID int }
+
+func (e *Ended) Error() string { return fmt.Sprintf("process %d has ended", e.PID) }
+
+// Seen is what processes were seen to ask for while their system calls were watched.
+type Seen struct {
+	Shown int `json:"shown"` // how often they had the time from a clock of ours
+	Raw   int `json:"raw"`   // how often they asked the kernel itself for the wall clock, and had the system's
+	Calls int `json:"calls"` // system calls of all kinds; 0: they did nothing at all
 }

@@ -28,38 +28,17 @@ type thread struct {
 func stopped(pid int, f func(at []uint64) error) error {
 	runtime.LockOSThread() // the kernel knows a tracer by its thread
 	defer runtime.UnlockOSThread()
-	var still []thread
+	still, err := stopAll(pid)
 	defer func() {
 		for _, t := range still {
 			detach(t)
 		}
 	}()
-	known := map[int]bool{}
-	for {
-		ids, err := threads(pid)
-		if err != nil {
-			return err
-		}
-		before := len(still)
-		for _, id := range ids {
-			if known[id] {
-				continue
-			}
-			known[id] = true
-			switch t, err := stop(id); {
-			case errors.Is(err, unix.ESRCH): // it has ended meanwhile
-			case err != nil:
-				return err
-			default:
-				still = append(still, t)
-			}
-		}
-		if len(still) == before { // none is left that could start another
-			break
-		}
+	if err != nil {
+		return err
 	}
 	if len(still) == 0 {
-		return fmt.Errorf("process %d has ended", pid)
+		return &Ended{pid}
 	}
 	var at []uint64
 	for _, t := range still {
@@ -70,6 +49,35 @@ func stopped(pid int, f func(at []uint64) error) error {
 		at = append(at, pc)
 	}
 	return f(at)
+}
+
+// stopAll stops all threads of a process, and gives those that stand still, also beside an
+// error. The caller's goroutine is locked to its thread.
+func stopAll(pid int) (still []thread, err error) {
+	known := map[int]bool{}
+	for {
+		ids, err := threads(pid)
+		if err != nil {
+			return still, err
+		}
+		before := len(still)
+		for _, id := range ids {
+			if known[id] {
+				continue
+			}
+			known[id] = true
+			switch t, err := stop(id); {
+			case errors.Is(err, unix.ESRCH): // it has ended meanwhile
+			case err != nil:
+				return still, err
+			default:
+				still = append(still, t)
+			}
+		}
+		if len(still) == before { // none is left that could start another
+			return still, nil
+		}
+	}
 }
 
 func threads(pid int) (ids []int, err error) {
