@@ -116,7 +116,8 @@ func (o *abreast) fire(ctx context.Context, c *console, urls []string) (folders 
 func (o *abreast) asked() (s *scenarios.Scenario, wanted int64, err error) {
 	request, err1 := o.aiming.request()
 	limit, wanted, err2 := o.promise.template()
-	if err := errors.Join(err1, err2); err != nil {
+	_, err3 := o.promise.withOthers(limit)
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, 0, err
 	}
 	if o.file == "" {
@@ -194,10 +195,16 @@ func (o *abreast) draw(s *scenarios.Scenario, wanted int64, lanes []*lane) (*sce
 	if err != nil {
 		return nil, err
 	}
-	circumstances := library.Circumstances{Same: same, RTT: max(base.rtt, candidate.rtt), Keys: len(base.supply.Given), Budget: o.budget, Wanted: wanted, Seed: o.seed}
-	standard, left := library.Standard(limit, circumstances)
+	limits, err := o.promise.withOthers(limit)
+	if err != nil {
+		return nil, err
+	}
+	lead, beside := library.Lead(limits)
+	circumstances := library.Circumstances{Same: same, Beside: beside, RTT: max(base.rtt, candidate.rtt), Keys: len(base.supply.Given), Budget: o.budget, Wanted: wanted, Seed: o.seed}
+	standard, left := library.Standard(lead, circumstances)
+	standard.Limits = limits
 	standard.Request, standard.Timeout, standard.LateBy = s.Request, s.Timeout, s.LateBy
-	base.notes = append(base.notes, append(library.Foresee(limit, circumstances), omissions(left, o.budget)...)...)
+	base.notes = append(base.notes, append(library.Foresee(lead, circumstances), omissions(left, o.budget)...)...)
 	candidate.notes = append(candidate.notes, base.notes...)
 	return &standard, nil
 }

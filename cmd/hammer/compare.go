@@ -168,7 +168,7 @@ func compareRuns(a, b *earlier, within, share int64) comparison {
 	}
 	v, _ := b.verdict()
 	r.Broken = a.held(&v)
-	r.Differences = differences(base, candidate, a.asked().Phases)
+	r.Differences = differences(base, candidate, a.asked())
 	r.Shifts = shifts(base, candidate, share)
 	differ, why := countVerdict(r.Differences, within)
 	slower := ""
@@ -277,6 +277,9 @@ func (r *comparison) table(w *strings.Builder) {
 		remark := ""
 		if d.Adaptive {
 			remark = "  as answers direct"
+		}
+		if d.Missed {
+			remark = "  one run missed a request on this key"
 		}
 		fmt.Fprintf(w, "  %-16s %-18s %-9s %9d %9d %+9d%s\n", d.Phase, d.Key, d.Outcome, d.Base, d.Candidate, d.by(), remark)
 	}

@@ -97,6 +97,9 @@ func TestCountsAreCompared(t *testing.T) {
 		{"one more on seven keys", off(7, 1), false}, // 2/128 is more than 1 %
 		{"one more on eight keys", off(8, 1), true},  // 2/256 is less
 		{"as many up as down", append(off(20, 1), off(20, -1)...), false},
+		{"where shots were missed", []Difference{{Outcome: "admitted", Base: 44, Candidate: 42, Missed: true}}, false},
+		{"three more where a request was late by two tokens", []Difference{{Outcome: "admitted", Base: 40, Candidate: 43, Late: 2}}, false},
+		{"four more there", []Difference{{Outcome: "admitted", Base: 40, Candidate: 44, Late: 2}}, true},
 		{"in an attack", []Difference{{Outcome: "admitted", Base: 10, Candidate: 90, Adaptive: true}}, false},
 	}
 	for _, tt := range tests {

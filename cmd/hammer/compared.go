@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"time"
 
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/scenarios"
@@ -21,7 +22,9 @@ type outcomes [4]int64
 // they were planned.
 type counted struct {
 	cells   map[cell]*outcomes
-	answers [4][]answered // by outcome
+	answers [4][]answered    // by outcome
+	apart   map[string]bool  // keys on which something was sent that the other run missed: what it took the other still had
+	late    map[string]int64 // by key: the most that a request was sent behind its moment, nanoseconds
 }
 
 // answered is when a request was due, and how long its answer took.
@@ -30,15 +33,20 @@ type answered struct{ planned, took int64 }
 // count goes through a record, without what was fired after a breach and what has no
 // place in the other run. Requests that were not answered have no latency.
 func count(e *earlier, other seqs) (c counted, holes []string) {
-	c.cells = map[cell]*outcomes{}
+	c.cells, c.apart, c.late = map[cell]*outcomes{}, map[string]bool{}, map[string]int64{}
 	phases := e.asked().Phases
 	names := e.saved.Manifest.Phases[:min(e.scenario.Asked(), len(e.saved.Manifest.Phases))]
 	holes = blocks(e.saved.Blocks()).all(func(b results.Block) {
 		for i := range b.Hits {
 			h := &b.Hits[i]
-			if int(h.Phase) >= len(names) || asPlanned(phases, h.Phase) && !other.has(h.Seq) {
+			if int(h.Phase) >= len(names) {
 				continue
 			}
+			if asPlanned(phases, h.Phase) && !other.has(h.Seq) {
+				c.apart[h.Key] = true
+				continue
+			}
+			c.late[h.Key] = max(c.late[h.Key], h.Sent-h.Planned)
 			at := cell{names[h.Phase], h.Key}
 			if c.cells[at] == nil {
 				c.cells[at] = &outcomes{}
@@ -91,13 +99,32 @@ type Difference struct {
 	Base      int64  `json:"base"`               // requests
 	Candidate int64  `json:"candidate"`          // requests
 	Adaptive  bool   `json:"adaptive,omitempty"` // how many are sent follows from the answers, so that nothing is concluded
+	Missed    bool   `json:"missed,omitempty"`   // one run sent something on the key that the other missed, so that nothing is concluded
+	Late      int64  `json:"late,omitempty"`     // tokens that come while a request is as late as the latest on the key: so much more may differ
 }
 
 func (d Difference) by() int64 { return d.Candidate - d.Base }
 
 // differences are all cells and outcomes in which the counts are not the same, in
 // the order of the phases and by key.
-func differences(base, candidate counted, phases []scenarios.Phase) (all []Difference) {
+func differences(base, candidate counted, s *scenarios.Scenario) (all []Difference) {
+	phases := s.Phases
+	missed := func(key string) bool {
+		for _, l := range s.Limits {
+			if l.Key != s.Limits[0].Key { // one of them counts several keys together
+				return len(base.apart)+len(candidate.apart) > 0
+			}
+		}
+		return base.apart[key] || candidate.apart[key]
+	}
+	late := func(key string) (tokens int64) {
+		for _, l := range s.Limits {
+			if l.Rate.Per > 0 {
+				tokens = max(tokens, l.Rate.Tokens(time.Duration(max(base.late[key], candidate.late[key]))))
+			}
+		}
+		return tokens
+	}
 	cells := map[cell]bool{}
 	for c := range base.cells {
 		cells[c] = true
@@ -118,7 +145,8 @@ func differences(base, candidate counted, phases []scenarios.Phase) (all []Diffe
 		for o := range a {
 			if a[o] != b[o] {
 				p := phases[place[c.phase]]
-				all = append(all, Difference{c.phase, c.key, results.Outcome(o).String(), a[o], b[o], p.Adaptive()})
+				all = append(all, Difference{Phase: c.phase, Key: c.key, Outcome: results.Outcome(o).String(), Base: a[o], Candidate: b[o],
+					Adaptive: p.Adaptive(), Missed: missed(c.key), Late: late(c.key)})
 			}
 		}
 	}
@@ -129,16 +157,18 @@ func differences(base, candidate counted, phases []scenarios.Phase) (all []Diffe
 // key is what the moment of a single decision may make, in either direction; more
 // than within is not, and neither is one direction on many keys: were both equally
 // likely, so many of them in one would be seen in less than one pair of runs of a
-// hundred (sign test, exact).
+// hundred (sign test, exact). A machine that sends late gives the tokens that come
+// meanwhile, and one that misses shots leaves what they would have taken: neither is
+// the server's doing.
 func countVerdict(all []Difference, within int64) (differs bool, why string) {
 	more, less := 0, 0
 	for _, d := range all {
 		switch {
-		case d.Adaptive:
+		case d.Adaptive, d.Missed:
 			continue
-		case max(d.by(), -d.by()) > within:
+		case max(d.by(), -d.by()) > within+d.Late:
 			return true, fmt.Sprintf("%s on %s in phase %s: %d and %d", d.Outcome, d.Key, d.Phase, d.Base, d.Candidate)
-		case d.Outcome != results.Admitted.String():
+		case d.Outcome != results.Admitted.String(), d.Late > 0:
 		case d.by() > 0:
 			more++
 		default:

@@ -105,12 +105,13 @@ func explained(s *scenarios.Scenario, findings []results.Finding) map[string]str
 	if !library.Drawn(s.Name) {
 		return said
 	}
+	lead, _ := library.Lead(s.Limits)
 	for _, f := range findings {
 		phase, _, invented := strings.Cut(f.Key, "/")
 		if f.Status != results.Broken || !invented {
 			continue
 		}
-		if says := library.Meaning(s.Limits[0], phase); says != "" {
+		if says := library.Meaning(lead, phase); says != "" {
 			said[phase] = says
 		}
 	}
