@@ -117,13 +117,16 @@ const most = 300
 // meanwhile is what is fired while something happens.
 func (d *design) meanwhile(name string, at, length time.Duration) (phases []scenarios.Phase) {
 	moment := func(t time.Duration) *time.Duration { return &t }
-	gap := min(max(min(d.token/4, 100*time.Millisecond), 5*time.Millisecond, d.c.RTT/underWay), d.token*2/3)
+	gap := 100 * time.Millisecond // where nothing comes back with time
+	if hasRate(d.limit) {
+		gap = min(max(min(d.token/4, gap), 5*time.Millisecond, d.c.RTT/underWay), d.token*2/3)
+	}
 	phases = append(phases,
 		scenarios.Phase{Name: name + ": drain", At: moment(at), Volley: d.drain(), Keys: scenarios.Keys{Fresh: 1}},
 		scenarios.Phase{Name: name + ": pressure", At: moment(at + d.after()), Keys: scenarios.Keys{Of: name + ": drain"},
 			Pace: scenarios.Rate{Count: 1, Per: scale(gap, 987, 1013)}, Count: int((length-d.after())/scale(gap, 987, 1013)) + 1})
 	pace := d.limit.Rate.Times(4, 5)
-	if clients := d.insiders(); clients > 0 {
+	if clients := d.insiders(); clients > 0 && hasRate(d.limit) {
 		phases = append(phases, scenarios.Phase{Name: name + ": within", At: moment(at), Keys: scenarios.Keys{Fresh: clients},
 			Every: max(d.token/time.Duration(clients), time.Millisecond), Pace: pace, Count: int(pace.Tokens(length)) + 1})
 	}
