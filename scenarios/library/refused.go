@@ -82,5 +82,5 @@ func (d *design) pollsBeside(all []scenarios.Limit) int {
 // due is when something has come back for certain to who has spent all, with some time
 // to spare in which a refusal that blocks is likely to go on.
 func (d *design) due() time.Duration {
-	return d.after() + max(d.limit.Longest()*23/20, time.Second)
+	return d.after() + max(d.limit.Longest(), time.Second)*23/20
 }
