@@ -67,17 +67,16 @@ func (d *diagnosis) controlled(hits []*sampled) (c control, ok bool) {
 		return c, false
 	}
 	c.polled = hits[n].from-hits[n-1].from < span/2
-	lost := 0
 	for _, h := range hits[n:] {
 		if h.cost != 1 || h.outcome != results.Admitted && h.outcome != results.Limited && !waits {
 			return c, false
 		}
 		c.pause = h.from - spent
-		if h.outcome != results.Limited && h.outcome != results.Admitted {
-			lost++
+		unsure := h.outcome != results.Limited && h.outcome != results.Admitted
+		if c.polled && unsure { // it may have been let in, or its answer was lost
+			return c, false
 		}
-		// Of many polls an answer may be lost.
-		if c.served = h.outcome == results.Admitted || !c.polled && lost > 0 || lost > 2; !c.polled || c.served {
+		if c.served = unsure || h.outcome == results.Admitted; !c.polled || c.served {
 			break // a later one has another history
 		}
 	}
