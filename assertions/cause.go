@@ -97,18 +97,26 @@ func (d *diagnosis) causes(requests int64) []results.Cause {
 	try(func() (results.Cause, bool) { return d.acts(odd) })
 	try(d.empty)
 	var fit []explanation
-	if len(causes) == 0 {
+	var equal bool
+	switch {
+	case len(causes) > 0:
+	case d.anyones():
+		var n int
+		causes, others, equal, n = d.ofAny()
+		tried, others = tried+n, others[min(1, len(others)):]
+		try(d.chargedApart)
+	default:
 		var n int
 		fit, n = d.explanations()
 		tried += n
-	}
-	for i, x := range fit {
-		causes = append(causes, d.cause(x))
-		if i > 0 {
-			others = append(others, named(x))
+		for i, x := range fit {
+			causes = append(causes, d.cause(x))
+			if i > 0 {
+				others = append(others, named(x))
+			}
 		}
+		equal = len(fit) > 1 && d.strain(fit[1]) <= d.strain(fit[0])+1
 	}
-	equal := len(fit) > 1 && d.strain(fit[1]) <= d.strain(fit[0])+1
 	try(d.race)
 	try(func() (results.Cause, bool) { return d.setBack(odd) })
 	try(func() (results.Cause, bool) { return d.besieged(odd) })
@@ -119,7 +127,7 @@ func (d *diagnosis) causes(requests int64) []results.Cause {
 	}
 	held := d.held()
 	for i := range causes {
-		causes[i].Limit, causes[i].Tried, causes[i].Only = d.limit().Name, tried, len(causes) == 1
+		causes[i].Limit, causes[i].Tried, causes[i].Only = cmp.Or(causes[i].Limit, d.limit().Name), tried, len(causes) == 1
 		causes[i].Explains = float64(held) / float64(max(requests, held, 1))
 	}
 	if race := d.overlaps(fit); race != nil {
@@ -137,6 +145,12 @@ func (d *diagnosis) causes(requests int64) []results.Cause {
 		causes[0].Reasons = append(causes[0].Reasons, together)
 	}
 	return causes
+}
+
+// anyones reports whether it is refusals that break the promise, which may be any one's
+// of several limits.
+func (d *diagnosis) anyones() bool {
+	return len(d.limits) > 1 && !d.subtle && d.wronged(d.limit()) && !d.over(d.limit())
 }
 
 // overlaps is the cause of a race beside limits that admit more and explain the

@@ -142,11 +142,13 @@ func suspected(t *testing.T, server virtual.Server, l scenarios.Limit, n virtual
 	client := virtual.Client{Answers: l.Answers, Slack: l.Slack, Jitter: 300 * time.Microsecond}
 	record := virtual.Run(plan, client, n, server, seed)
 	v := concluded(t, l, s.Wanted, len(s.Phases), record)
-	if v.Status != results.Broken || len(v.Causes) > 0 && v.Causes[0].ID != CauseRace && v.Causes[0].ID != CauseMultiple {
+	if v.Status != results.Broken {
 		return v
 	}
-	doubts := library.Suspicion{Doubts: []library.Doubt{library.Overlap, library.Routing}}
-	after := library.After(l, c, doubts, library.Means{Requests: 10_000, Length: 30 * time.Second})
+	after := library.After(l, c, Suspect(v, l, nil), library.Means{Requests: 10_000, Length: 30 * time.Second})
+	if len(after.Phases) == 0 {
+		return v
+	}
 	both := s.FollowedBy(after.Phases, plan.Length+100*time.Millisecond)
 	if plan, err = both.Plan(scenarios.Supply{}); err != nil {
 		t.Fatal(err)
@@ -167,7 +169,12 @@ func suspected(t *testing.T, server virtual.Server, l scenarios.Limit, n virtual
 // concluded is the verdict on a record, of which so many phases ask for it.
 func concluded(t *testing.T, l scenarios.Limit, wanted int64, asked int, record []results.Block) results.Verdict {
 	t.Helper()
-	j, err := New([]scenarios.Limit{l}, Options{Fresh: true, Wanted: wanted, Asked: asked})
+	return concludedAll(t, []scenarios.Limit{l}, wanted, asked, record)
+}
+
+func concludedAll(t *testing.T, limits []scenarios.Limit, wanted int64, asked int, record []results.Block) results.Verdict {
+	t.Helper()
+	j, err := New(limits, Options{Fresh: true, Wanted: wanted, Asked: asked})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func (d *diagnosis) byConnection([]results.Cause) (c results.Cause, ok bool) {
 func (d *diagnosis) beyond(match func(*attempt) bool) int64 {
 	least := int64(-1)
 	for i := range d.trials {
-		if t := &d.trials[i]; match(t) {
+		if t := &d.trials[i]; t.lost == 0 && match(t) {
 			if got := max(0, t.got-d.came(t)); least < 0 || got < least {
 				least = got
 			}
@@ -53,7 +53,7 @@ func (d *diagnosis) beyond(match func(*attempt) bool) int64 {
 func (d *diagnosis) times(match func(*attempt) bool) int64 {
 	most := int64(2)
 	for i := range d.trials {
-		if t := &d.trials[i]; match(t) {
+		if t := &d.trials[i]; t.lost == 0 && match(t) {
 			one := d.limit().Size() + d.came(t)
 			most = max(most, (t.got+one-1)/one)
 		}

@@ -118,13 +118,17 @@ func (d *diagnosis) sizes() (sizes []int64) {
 		add(n)
 	}
 	add(d.clues.most)
+	if n := d.limit().Size(); len(d.limits) > 1 { // which new keys show of the smallest one alone
+		add(n - 1)
+		add(n + 1)
+	}
 	return sizes
 }
 
 // likely reports whether so many at once can be the size: a new key was refused
 // only when it had had that many.
 func (d *diagnosis) likely(n int64) bool {
-	return n > 0 && (!d.sample.fresh || d.clues.most == 0 || n <= d.clues.most)
+	return n > 0 && (!d.sample.fresh || len(d.limits) > 1 || d.clues.most == 0 || n <= d.clues.most)
 }
 
 func head[T any](list []T, n int) []T { return list[:min(n, len(list))] }

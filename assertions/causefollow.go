@@ -1,6 +1,7 @@
 package assertions
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ func (d *diagnosis) question(match func(t *attempt) bool) (q inquest) {
 	q.all = true
 	for i := range d.trials {
 		t := &d.trials[i]
-		if !match(t) {
+		if t.lost > 0 || !match(t) {
 			continue
 		}
 		over, wrong := d.judged(t)
@@ -66,9 +67,12 @@ func (d *diagnosis) judged(t *attempt) (over, wrong bool) {
 }
 
 // counts are the tokens that the trials admitted, for people.
-func (q inquest) counts() string {
+func (q inquest) counts() string { return inWords(q.got) }
+
+// inWords are numbers in words.
+func inWords(numbers []int64) string {
 	var words []string
-	for _, n := range q.got {
+	for _, n := range numbers {
 		words = append(words, fmt.Sprint(n))
 	}
 	if len(words) > 1 {
@@ -90,15 +94,15 @@ func (t *attempt) sparse() bool { return 4*t.mixed < len(t.hits) }
 
 // decided are the causes in the light of what was fired after the breach.
 func (d *diagnosis) decided(causes []results.Cause, requests int64) []results.Cause {
-	if len(d.trials) == 0 {
+	if len(d.trials) == 0 && d.after >= len(d.whole.hits) {
 		return causes
 	}
-	for _, decide := range [...]func(causes []results.Cause) (results.Cause, bool){d.byCrowd, d.byMoments, d.byConnection, d.byOverlap, d.byVolleys, d.byAge} {
+	for _, decide := range [...]func(causes []results.Cause) (results.Cause, bool){d.byRefusals, d.byTwins, d.byCrowd, d.byMoments, d.byConnection, d.byOverlap, d.byVolleys, d.byAge} {
 		c, ok := decide(causes)
 		if !ok {
 			continue
 		}
-		c.Limit, c.Tried, c.Only = d.limit().Name, 1, true
+		c.Limit, c.Tried, c.Only = cmp.Or(c.Limit, d.limit().Name), 1, true
 		if len(causes) > 0 {
 			c.Tried += causes[0].Tried
 		}

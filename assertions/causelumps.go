@@ -23,6 +23,15 @@ func (d *diagnosis) lumped(f family) (x explanation, ok bool) {
 		}
 		return fits
 	}
+	// As many as were seen to come most often, as often as was seen: that takes little
+	// work, and there may be none left for it.
+	for _, k := range head(d.clues.repeats, 1) {
+		for _, b := range head(d.sizes(), 2) {
+			if k < b && d.periodic(f, b, k, try) {
+				return x, true
+			}
+		}
+	}
 	for _, b := range d.sizes() {
 		for _, k := range d.lumps(b) {
 			for _, per := range d.lumpPeriods(k) {
@@ -34,18 +43,18 @@ func (d *diagnosis) lumped(f family) (x explanation, ok bool) {
 	}
 	for _, b := range d.sizes() {
 		for _, k := range head(d.lumps(b), 5) {
-			lo, hi, some := d.between(d.as(f, b, scenarios.Rate{Count: k, Per: d.time(k)}))
-			if !some {
-				continue
-			}
-			for _, per := range d.folded(f, lo, hi) {
-				if try(b, k, per) {
-					return x, true
-				}
+			if d.periodic(f, b, k, try) {
+				return x, true
 			}
 		}
 	}
 	return x, false
+}
+
+// periodic tries the periods of lumps of k over which what came back lies on one grid.
+func (d *diagnosis) periodic(f family, b, k int64, try func(b, k int64, per time.Duration) bool) bool {
+	lo, hi, some := d.between(d.as(f, b, scenarios.Rate{Count: k, Per: d.time(k)}))
+	return some && slices.ContainsFunc(d.folded(f, lo, hi), func(per time.Duration) bool { return try(b, k, per) })
 }
 
 // maxTries is how many lumps are tried on the record that no bound speaks against.

@@ -357,15 +357,10 @@ var everyDay = []string{
 	"sliding-log/refusal blocks", "sliding-counter/one more", "queue/2 % slower", "concurrency/one less",
 }
 
-// unsettled are cells of which fewer than 95 of 100 are named, and why.
-var unsettled = map[string]string{
-	"lumps/refusal blocks":       "no single refusal is wrong by itself, so that there is no moment to look at",
-	"queue/lumps":                "five lumps are seen, which tell their period to a few hundredths",
-	"queue/shards":               "the volleys are smaller than what several queues hold, so that their number is not seen",
-	"queue/refusal blocks":       "a smaller queue refuses the same",
-	"queue/refusal prolongs":     "a smaller queue refuses the same",
-	"lumps/refusal prolongs":     "no key is left alone for long enough that is refused",
-	"sliding-counter/2 % slower": "one key is asked for long enough, where an answer may be lost",
+// unsettled are cells of which fewer than 95 of 100 are named: how many are at least.
+var unsettled = map[string]int{
+	"queue/lumps":                80, // where the numbers of the first record are far off
+	"sliding-counter/2 % slower": 30, // one key is asked for long enough, where an answer may be lost
 }
 
 // row is what came of one kind of server under one promise, as a line of the table.
@@ -390,13 +385,12 @@ func row(t *testing.T, promise int, r reality, runs uint64, networks []virtual.N
 			return line + " -"
 		}
 		line += fmt.Sprintf(" %3d of %-3d", x.named, x.broken)
-		why, open := unsettled[p.name+"/"+r.name]
-		switch {
-		case x.named*100 >= x.broken*95:
-		case open:
-			t.Logf("%d of %d named: %s", x.named, x.broken, why)
-		default:
-			t.Errorf("%s, really %s, %v: got %d of %d named, want 95 of 100: %v", p.name, r.name, net.OneWay, x.named, x.broken, x.said)
+		want := 95
+		if n, open := unsettled[p.name+"/"+r.name]; open {
+			want = n
+		}
+		if x.named*100 < x.broken*want {
+			t.Errorf("%s, really %s, %v: got %d of %d named, want %d of 100: %v", p.name, r.name, net.OneWay, x.named, x.broken, want, x.said)
 		}
 	}
 	return line

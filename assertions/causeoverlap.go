@@ -3,6 +3,7 @@ package assertions
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/ratehammer/ratehammer/results"
 )
@@ -25,25 +26,36 @@ func (d *diagnosis) byOverlap([]results.Cause) (c results.Cause, ok bool) {
 // where it could have been more: several budgets, of which a race would not come
 // to the same number each time.
 func (d *diagnosis) byVolleys(causes []results.Cause) (c results.Cause, ok bool) {
-	volleys := d.inquire(volleyTrials)
-	if len(causes) > 0 || volleys.n < 2 || volleys.excess < volleys.n || volleys.wrong > 0 {
+	atOnce := func(t *attempt) bool {
+		return !t.sparse() && d.duration(t.lasts()) < volleyGap*time.Duration(len(t.hits))
+	}
+	volleys := d.inquire(atOnce)
+	if len(causes) > 0 || volleys.n < 1 || volleys.excess < volleys.n || volleys.wrong > 0 {
 		return c, false
 	}
-	size := d.limit().Size()
+	size, n := d.limit().Size(), 0
 	m := slices.Min(volleys.got) / size
-	for i := range d.trials {
+	for i := range d.trials { // of a lost answer nobody knows whether it admitted
 		t := &d.trials[i]
-		if t.sparse() {
+		if !atOnce(t) {
 			continue
 		}
+		n++
 		came := d.came(t)
-		if m < 2 || t.got >= int64(len(t.hits)) || t.got < m*size || t.got > m*(size+came) {
+		if m < 2 || t.got >= int64(len(t.hits)) || t.got+t.lost < m*size || t.got > m*(size+came) {
 			return c, false
 		}
+	}
+	if n < 2 {
+		return c, false
 	}
 	return results.Cause{ID: CauseMultiple, Factor: float64(m), Text: fmt.Sprintf("it behaves like %d limiters side by side, or one with so many times the budget", m),
 		Reasons: []string{fmt.Sprintf("larger volleys were admitted to the same multiple each time: %s, where %d are promised", volleys.counts(), size)}}, true
 }
+
+// volleyGap is less than from one request to the next of what is asked for one by one;
+// in a queue those overlap as well.
+const volleyGap = 2 * time.Millisecond
 
 // raced is the cause of a race in which so many were admitted at once.
 func (d *diagnosis) raced(counts []int64) results.Cause {

@@ -64,11 +64,14 @@ type attempt struct {
 	mixed int       // of them, how many overlap the one before
 	conns int       // connections they went over
 	got   int64     // tokens admitted
+	lost  int64     // tokens of requests whose answers are missing
 }
 
+// lasts is how long its requests took to leave, in ticks.
+func (t *attempt) lasts() int64 { return t.hits[len(t.hits)-1].from - t.hits[0].from }
+
 // trials are those among what was sent after the breach: the first requests of
-// each key in each phase, if none had left for as long as it takes to be full. A
-// attempt in which an answer is missing tells nothing.
+// each key in each phase, if none had left for as long as it takes to be full.
 func (j *Judge) trials(fill int64) (all []attempt) {
 	if j.followed.all == nil {
 		return nil
@@ -112,7 +115,7 @@ func tried(hits []sampled, of map[int64]*results.Hit) (t attempt, ok bool) {
 			t.got += h.cost
 		case results.Limited:
 		default:
-			return t, false
+			t.lost += h.cost
 		}
 		conns[of[h.seq].Conn] = true
 		if of[h.seq].Sent <= end {

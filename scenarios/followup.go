@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// followUp is how the names of the phases begin that are fired after a breach,
+// FollowUpPrefix is how the names of the phases begin that are fired after a breach,
 // to tell apart what it may come from. What they bring to light is no part of
 // the verdict, which stood before they were fired.
-const followUp = "follow-up: "
+const FollowUpPrefix = "follow-up: "
 
 // FollowedBy is the scenario with phases behind its own, the first of them at a
 // moment of the run. Their times are since that moment where they have any.
@@ -16,7 +16,7 @@ func (s *Scenario) FollowedBy(phases []Phase, at time.Duration) *Scenario {
 	all := *s
 	all.Phases = append(all.Phases[:len(all.Phases):len(all.Phases)], phases...)
 	for i := len(s.Phases); i < len(all.Phases); i++ {
-		all.Phases[i] = all.Phases[i].Prefixed(followUp)
+		all.Phases[i] = all.Phases[i].Prefixed(FollowUpPrefix)
 		if p := &all.Phases[i]; p.At != nil {
 			moment := at + *p.At
 			p.At = &moment
@@ -26,7 +26,7 @@ func (s *Scenario) FollowedBy(phases []Phase, at time.Duration) *Scenario {
 }
 
 // IsFollowUp reports whether a phase of this name is one of those.
-func IsFollowUp(name string) bool { return strings.HasPrefix(name, followUp) }
+func IsFollowUp(name string) bool { return strings.HasPrefix(name, FollowUpPrefix) }
 
 // Asked is how many of the phases ask whether the promise is kept: those behind
 // them are follow-ups.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,19 +36,27 @@ type followUps struct {
 	fired    bool
 }
 
-// followed is the limit whose breach is followed up, and by what means: with
-// several limits a refusal may be any one's, and nothing is asked; nor where things
-// were done to the server, which would have to be done again.
+// followed is the limit that follow-ups are fitted to, the largest as in the standard
+// scenario, and by what means: nothing is asked where things were done to the server,
+// which would have to be done again.
 func (s *session) followed() (l scenarios.Limit, means library.Means, ok bool) {
-	if s.saving.undiagnosed || s.saving.failFast || s.saving.diagnoseFor <= 0 || len(s.scenario.Limits) != 1 || len(s.scenario.Actions) > 0 {
+	if s.saving.undiagnosed || s.saving.failFast || s.saving.diagnoseFor <= 0 || len(s.scenario.Limits) == 0 || len(s.scenario.Actions) > 0 {
 		return l, means, false
 	}
-	return s.scenario.Limits[0], library.Means{Requests: s.most - s.plan.Most(), Length: s.saving.diagnoseFor}, true
+	most := slices.MaxFunc(s.scenario.Limits, func(a, b scenarios.Limit) int { return cmp.Compare(a.Size(), b.Size()) })
+	return most, library.Means{Requests: s.most - s.plan.Most(), Length: s.saving.diagnoseFor}, true
 }
 
 // circumstances are those of the follow-ups.
 func (s *session) circumstances() library.Circumstances {
-	return library.Circumstances{RTT: s.rtt, Keys: len(s.supply.Given), Wanted: s.scenario.Wanted, Seed: s.scenario.Seed}
+	c := library.Circumstances{RTT: s.rtt, Keys: len(s.supply.Given), Wanted: s.scenario.Wanted, Seed: s.scenario.Seed}
+	most, _, _ := s.followed()
+	for _, l := range s.scenario.Limits {
+		if l.Name != most.Name {
+			c.Beside = append(c.Beside, l)
+		}
+	}
+	return c
 }
 
 // next is what is to be fired behind a run that was fired to its end: if it broke
@@ -60,7 +69,7 @@ func (f *followUps) next(run results.Run, now func() time.Duration) (plan scenar
 	if v.Status != results.Broken || !may {
 		return plan, false
 	}
-	after := library.After(limit, s.circumstances(), suspicion(v, limit, chain(s.scenario.Phases, s.plan, v)), means)
+	after := library.After(limit, s.circumstances(), assertions.Suspect(v, limit, chain(s.scenario.Phases, s.plan, v)), means)
 	s.notes = append(s.notes, unasked(after.Left, s.saving.diagnoseFor)...)
 	if len(after.Phases) == 0 {
 		return plan, false
@@ -82,68 +91,6 @@ func (f *followUps) next(run results.Run, now func() time.Duration) (plan scenar
 	later := plan.FollowUps(asked)
 	f.stop = f.tee.viewer.show(later, f.progress, f.begun)
 	return later, true
-}
-
-// suspicion is what the verdict leaves open of where a breach comes from.
-func suspicion(v results.Verdict, l scenarios.Limit, again []scenarios.Phase) (s library.Suspicion) {
-	broken := func(check string) bool {
-		return slices.ContainsFunc(v.Findings, func(f results.Finding) bool {
-			return f.Check == check && f.Status == results.Broken && f.Level == results.Must
-		})
-	}
-	if len(v.Causes) == 0 {
-		switch {
-		case broken(assertions.CheckUpper):
-			s.Doubts = []library.Doubt{library.Overlap, library.Routing, library.Crowds, library.Recurs, library.Moments}
-		case broken(assertions.CheckLower) || broken(assertions.CheckWindow) || broken(assertions.CheckExact):
-			s.Doubts = []library.Doubt{library.Routing, library.Recurs, library.Moments}
-		}
-		s.Again = again
-		return s
-	}
-	contracts := 0
-	for _, c := range v.Causes {
-		if !strings.HasPrefix(c.ID, assertions.CauseContract) {
-			continue
-		}
-		contracts++
-		if rate, err := scenarios.ParseRate(c.Rate); err == nil {
-			like := l
-			like.Contract, like.Align, like.Burst, like.Rate = scenarios.Contract(c.Contract), "", c.Burst, rate
-			s.Like = append(s.Like, like)
-		}
-	}
-	switch first := v.Causes[0]; first.ID {
-	case assertions.CauseRace, assertions.CauseMultiple:
-		s.Doubts = []library.Doubt{library.Overlap, library.Routing}
-	case assertions.CauseOffset, assertions.CauseSize, assertions.CauseNumbers:
-		if s.Doubts = []library.Doubt{library.Overlap}; first.Burst < l.Size() {
-			s.Doubts = []library.Doubt{library.Routing}
-		}
-	case assertions.CauseFraction:
-		s.Doubts = []library.Doubt{library.Routing}
-	case assertions.CauseMoment, assertions.CauseClock:
-		s.Doubts, s.Span, s.Again = []library.Doubt{library.Moments, library.Recurs}, span(first.AtNS), again
-		if broken(assertions.CheckUpper) {
-			s.Doubts = append(s.Doubts, library.Crowds)
-		}
-	}
-	if slices.ContainsFunc(v.Causes, func(c results.Cause) bool { return c.ID == assertions.CauseRace }) && !slices.Contains(s.Doubts, library.Overlap) {
-		s.Doubts = append(s.Doubts, library.Overlap) // one request after the other tells a race from a larger limit
-	}
-	if contracts > 0 && len(v.Causes) > 1 {
-		s.Doubts = append(s.Doubts, library.Periods)
-		s.Like = append(s.Like, l)
-	}
-	return s
-}
-
-// span is the longest time between two of the moments.
-func span(at []int64) (longest time.Duration) {
-	for i := 1; i < len(at); i++ {
-		longest = max(longest, time.Duration(at[i]-at[i-1]))
-	}
-	return longest
 }
 
 // chain is the phases in which the promise was broken first: those of the key,

@@ -14,7 +14,7 @@ func again(phases []scenarios.Phase) experiment {
 	phases = slices.DeleteFunc(slices.Clone(phases), func(p scenarios.Phase) bool {
 		return p.Vary.Other != "" // the key that it speaks of is none of theirs
 	})
-	return experiment{decides: []Doubt{Recurs}, Trap: Trap{
+	return experiment{decides: []scenarios.Doubt{scenarios.DoubtRecurs}, Trap: Trap{
 		Name: "again", Says: "the requests that broke the promise once more, on keys that were not used before",
 		Keys: 1, Asks: func(scenarios.Limit) bool { return len(phases) > 0 },
 		phases: func(d *design) (t track) {

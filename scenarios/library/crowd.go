@@ -13,7 +13,7 @@ const crowded = 300
 // then the same with a crowd of other keys meanwhile. A table that forgets who
 // has spent, to make room, gives a drained key a full bucket.
 func crowd() experiment {
-	return experiment{decides: []Doubt{Crowds}, Trap: Trap{
+	return experiment{decides: []scenarios.Doubt{scenarios.DoubtCrowds}, Trap: Trap{
 		Name: "crowd", Says: "drained keys asked again, once when left alone and once when many others came meanwhile",
 		Asks: hasRate,
 		unfit: func(d *design) string {

@@ -29,6 +29,7 @@ type design struct {
 	c     Circumstances
 	token time.Duration // how long one takes; 0: there is no rate
 	fill  time.Duration // how long a bucket takes
+	most  time.Duration // that a follow-up may take; 0: it is none
 	rng   *rand.Rand
 }
 

@@ -8,31 +8,6 @@ import (
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
-// Doubt is a question about where a breach comes from that a record left open,
-// in words that follow 'not known is'.
-type Doubt string
-
-// The doubts.
-const (
-	Overlap Doubt = "whether it takes requests that overlap"
-	Routing Doubt = "whether it depends on the connection"
-	Periods Doubt = "when what was spent comes back"
-	Moments Doubt = "whether it happens to one key or to all at the same moment"
-	Crowds  Doubt = "whether the traffic of other keys causes it"
-	Recurs  Doubt = "whether it happens again"
-)
-
-// Doubts are all of them.
-func Doubts() []Doubt { return []Doubt{Overlap, Routing, Periods, Moments, Crowds, Recurs} }
-
-// Suspicion is what a broken promise may come from, as far as its record tells.
-type Suspicion struct {
-	Doubts []Doubt
-	Like   []scenarios.Limit // limits that explain the record; their periods are asked about
-	Span   time.Duration     // of a fault that comes and goes: the longest time between two of its moments; 0: there are no two
-	Again  []scenarios.Phase // in which the promise was broken on one key; their Rest is since the first one's beginning
-}
-
 // Means are what may be spent on follow-ups.
 type Means struct {
 	Requests int
@@ -51,22 +26,23 @@ type FollowUp struct {
 // when the limiter is known to be wrong, and only then.
 type experiment struct {
 	Trap
-	decides []Doubt
+	decides []scenarios.Doubt
 }
 
 // After plans the follow-ups of a breach: the experiments that the suspicion
 // calls for and no others, one after the other, so that none disturbs the next,
 // within the means.
-func After(l scenarios.Limit, c Circumstances, s Suspicion, m Means) (f FollowUp) {
+func After(l scenarios.Limit, c Circumstances, s scenarios.Suspicion, m Means) (f FollowUp) {
 	d := newDesign(l, c)
 	at := 20 * time.Millisecond
 	if c.Keys > 0 {
 		at = d.fill
 	}
-	for _, e := range experiments(s) {
-		if !e.Asks(l) || !slices.ContainsFunc(s.Doubts, func(q Doubt) bool { return slices.Contains(e.decides, q) }) {
+	for _, e := range experiments(l, c, s) {
+		if !e.Asks(l) || !slices.ContainsFunc(s.Doubts, func(q scenarios.Doubt) bool { return slices.Contains(e.decides, q) }) {
 			continue
 		}
+		d.most = m.Length - at
 		t, o := d.affords(e, s.Doubts, at, f.Price.Requests, m)
 		if o != nil {
 			f.Left = append(f.Left, *o)
@@ -90,7 +66,7 @@ func After(l scenarios.Limit, c Circumstances, s Suspicion, m Means) (f FollowUp
 }
 
 // affords fits an experiment, and says why it is not fired where it is not.
-func (d *design) affords(e experiment, open []Doubt, at time.Duration, spent int, m Means) (t track, o *Omission) {
+func (d *design) affords(e experiment, open []scenarios.Doubt, at time.Duration, spent int, m Means) (t track, o *Omission) {
 	o = &Omission{Track: e.Name, Loses: asked(e, open)}
 	if e.unfit != nil {
 		if o.Why = e.unfit(d); o.Why != "" {
@@ -114,7 +90,7 @@ func (d *design) affords(e experiment, open []Doubt, at time.Duration, spent int
 }
 
 // asked are the open doubts that an experiment decides, in words.
-func asked(e experiment, open []Doubt) string {
+func asked(e experiment, open []scenarios.Doubt) string {
 	words := ""
 	for _, q := range e.decides {
 		if slices.Contains(open, q) {
@@ -129,11 +105,11 @@ func asked(e experiment, open []Doubt) string {
 
 // Most is what the follow-ups of any breach come to at most, within the means.
 func Most(l scenarios.Limit, c Circumstances, m Means) Price {
-	return After(l, c, Suspicion{Doubts: Doubts(), Like: []scenarios.Limit{l}}, m).Price
+	return After(l, c, scenarios.Suspicion{Doubts: scenarios.Doubts(), Like: []scenarios.Limit{l}}, m).Price
 }
 
 // experiments are all of them, fitted to a suspicion, the cheapest first.
-func experiments(s Suspicion) []experiment {
-	all := []experiment{oneByOne(), apart(), atOnce(), again(s.Again), crowd(), watch(s.Span)}
-	return append(all, parts(s.Like)...)
+func experiments(l scenarios.Limit, c Circumstances, s scenarios.Suspicion) []experiment {
+	all := []experiment{oneByOne(), apart(), atOnce(), again(s.Again), crowd(), refused(l, c), watch(s.Span), staircase(s.Like)}
+	return slices.Concat(all, twinned(l, c), parts(s.Like))
 }

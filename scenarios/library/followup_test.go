@@ -18,15 +18,15 @@ func TestFollowUpsAreTheLeast(t *testing.T) {
 	lumps := scenarios.Limit{Contract: scenarios.Lumps, Burst: 10, Rate: scenarios.Rate{Count: 10, Per: 2 * time.Second}}
 	again := []scenarios.Phase{{Name: "idle", Volley: 12, Keys: scenarios.Keys{Fresh: 1}}, {Name: "idled", Rest: 3 * time.Second, Volley: 30, Keys: scenarios.Keys{Of: "idle"}}}
 	tests := []struct {
-		suspicion Suspicion
+		suspicion scenarios.Suspicion
 		want      []string
 	}{
-		{Suspicion{}, nil},
-		{Suspicion{Doubts: []Doubt{Overlap}}, []string{"one by one", "at once"}},
-		{Suspicion{Doubts: []Doubt{Routing}}, []string{"one by one", "apart"}},
-		{Suspicion{Doubts: []Doubt{Crowds, Moments}}, []string{"crowd", "watch"}},
-		{Suspicion{Doubts: []Doubt{Recurs}, Again: again}, []string{"again"}},
-		{Suspicion{Doubts: []Doubt{Periods}, Like: []scenarios.Limit{l, lumps}}, []string{"parts of 5/s", "parts of 10/2s"}},
+		{scenarios.Suspicion{}, nil},
+		{scenarios.Suspicion{Doubts: []scenarios.Doubt{scenarios.DoubtOverlap}}, []string{"one by one", "at once"}},
+		{scenarios.Suspicion{Doubts: []scenarios.Doubt{scenarios.DoubtRouting}}, []string{"one by one", "apart"}},
+		{scenarios.Suspicion{Doubts: []scenarios.Doubt{scenarios.DoubtCrowds, scenarios.DoubtMoments}}, []string{"crowd", "watch"}},
+		{scenarios.Suspicion{Doubts: []scenarios.Doubt{scenarios.DoubtRecurs}, Again: again}, []string{"again"}},
+		{scenarios.Suspicion{Doubts: []scenarios.Doubt{scenarios.DoubtPeriods}, Like: []scenarios.Limit{l, lumps}}, []string{"parts of 5/s", "parts of 10/2s"}},
 	}
 	for _, tt := range tests {
 		got := After(l, Circumstances{}, tt.suspicion, plenty)
@@ -66,7 +66,7 @@ func TestFollowUpsAreTheLeast(t *testing.T) {
 func TestFollowUpsSayWhatIsLeftOpen(t *testing.T) {
 	slow := scenarios.Limit{Burst: 10, Rate: scenarios.Rate{Count: 1, Per: time.Minute}}
 	quick := scenarios.Limit{Burst: 10, Rate: scenarios.Rate{Count: 1000, Per: time.Second}}
-	all := Suspicion{Doubts: Doubts(), Like: []scenarios.Limit{slow}}
+	all := scenarios.Suspicion{Doubts: scenarios.Doubts(), Like: []scenarios.Limit{slow}}
 	tests := []struct {
 		name  string
 		limit scenarios.Limit

@@ -11,7 +11,7 @@ import (
 // all go over one connection then. A limiter that decides before it has counted
 // is right here, and one that cannot count is as wrong as ever.
 func oneByOne() experiment {
-	return experiment{decides: []Doubt{Overlap, Routing}, Trap: Trap{
+	return experiment{decides: []scenarios.Doubt{scenarios.DoubtOverlap, scenarios.DoubtRouting}, Trap: Trap{
 		Name: "one by one", Says: "what a volley asks for, one request after the other over one connection",
 		Keys: 1, Asks: hasRate,
 		unfit:  func(d *design) string { return d.tooFast(d.alone()) },
@@ -23,7 +23,7 @@ func oneByOne() experiment {
 // behind a balancer has a budget of its own, or a part of one, connections tell
 // them apart. It asks for enough to see four whole budgets.
 func apart() experiment {
-	return experiment{decides: []Doubt{Routing}, Trap: Trap{
+	return experiment{decides: []scenarios.Doubt{scenarios.DoubtRouting}, Trap: Trap{
 		Name: "apart", Says: "the same, each request on a connection of its own",
 		Keys: 1, Asks: hasRate,
 		unfit: func(d *design) string { return d.tooFast(d.connected()) },
@@ -64,7 +64,7 @@ func (d *design) sequence(name string, keys int, n int64, gap time.Duration, apa
 // atOnce repeats the volley, larger by far: of a race more of it passes, and not
 // the same each time; of several budgets the same.
 func atOnce() experiment {
-	return experiment{decides: []Doubt{Overlap}, Trap: Trap{
+	return experiment{decides: []scenarios.Doubt{scenarios.DoubtOverlap}, Trap: Trap{
 		Name: "at once", Says: "volleys that are larger by far",
 		Keys: 1, Asks: always,
 		phases: func(d *design) track {

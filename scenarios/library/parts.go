@@ -36,7 +36,7 @@ func parts(like []scenarios.Limit) (all []experiment) {
 
 // part is the experiment for one of them.
 func part(l scenarios.Limit, name string) experiment {
-	return experiment{decides: []Doubt{Periods}, Trap: Trap{
+	return experiment{decides: []scenarios.Doubt{scenarios.DoubtPeriods}, Trap: Trap{
 		Name: name, Says: "half of it now and half of it half a period later; all of it, and again after half a period",
 		Keys: 1, Asks: hasRate,
 		phases: func(d *design) (t track) {

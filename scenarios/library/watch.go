@@ -10,7 +10,7 @@ import (
 // for longer than the time between two of the moments at which something went
 // wrong: what happens to the server happens to all of them at the same moment.
 func watch(span time.Duration) experiment {
-	return experiment{decides: []Doubt{Moments}, Trap: Trap{
+	return experiment{decides: []scenarios.Doubt{scenarios.DoubtMoments}, Trap: Trap{
 		Name: "watch", Says: "several keys polled side by side, begun at different moments",
 		Keys: 2, Asks: hasRate,
 		phases: func(d *design) track {
