@@ -62,7 +62,7 @@ func (o *outages) late(f *results.Finding, x *absence, h *results.Hit) {
 	}
 	f.Got = seconds(h.Sent - x.back)
 	f.Text = fmt.Sprintf("the store was there again at %s, and %s later a request still was %s, where %s were declared or granted (recovers=)",
-		instant(x.back), duration(h.Sent-x.back), inWords(kindOf(h), h), duration(int64(x.want.Recovers)))
+		instant(x.back), duration(h.Sent-x.back), seenInWords(kindOf(h), h), duration(int64(x.want.Recovers)))
 	f.Proof = fmt.Sprintf("request %d was sent at %s", h.Seq, instant(h.Sent))
 }
 

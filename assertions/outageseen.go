@@ -48,12 +48,12 @@ func newMeanwhile(hits []results.Hit) meanwhile {
 	for i := range hits {
 		k := kindOf(&hits[i])
 		s.counts[k]++
-		s.words[inWords(k, &hits[i])]++
+		s.words[seenInWords(k, &hits[i])]++
 	}
 	return s
 }
 
-func inWords(k seenKind, h *results.Hit) string {
+func seenInWords(k seenKind, h *results.Hit) string {
 	switch k {
 	case seenAdmitted:
 		return "admitted"
