@@ -114,9 +114,7 @@ func layeredVerdict(t *testing.T, s virtual.Server, limits []scenarios.Limit, n 
 		t.Fatal(err)
 	}
 	later := plan.FollowUps(len(sc.Phases))
-	for i := range later.Shots {
-		later.Shots[i].Seq += 1_000_000
-	}
+	later.Shots = later.Shots.Behind(1_000_000)
 	return concludedAll(t, limits, sc.Wanted, len(sc.Phases), append(record, fired(later, most, s, n, seed+1)...))
 }
 
