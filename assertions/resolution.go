@@ -61,8 +61,15 @@ func (s *sample) resolution(limits []scenarios.Limit, i int, wanted int64, asked
 		return out
 	}
 	slow, fast := r.rate(-1), r.rate(+1)
-	if l.Contract == scenarios.Queue && asked.upper {
-		fast = min(fast, r.faster())
+	switch {
+	case l.Contract == scenarios.Queue:
+		if asked.upper {
+			fast = min(fast, r.faster())
+		}
+	case slow != errorSteps && fast != errorSteps:
+		// A limiter that is slower is to the promise what this one is to a faster promise,
+		// and is granted as much: rounding, which no faster one is.
+		slow, fast = max(slow, fast), max(slow, fast)
 	}
 	perSecond := l.Rate.PerSecond()
 	at := func(sign, step int) *float64 {
@@ -89,6 +96,48 @@ func errorStep(i int) int64 {
 	return min(int64(100*math.Pow(1.05, float64(i))), 1_000_000)
 }
 
+// deviation is in what a limiter differs from the promise.
+type deviation struct {
+	size int64 // so many more at once; less than 0: fewer
+	ppm  int64 // its rate in parts per million of the promised one
+}
+
+// asPromised is none.
+const asPromised = 1_000_000
+
+// mirrored is what the promise is to a limiter that deviates so.
+func (d deviation) mirrored() deviation {
+	return deviation{-d.size, asPromised * asPromised / d.ppm}
+}
+
+// off is the limit that deviates so.
+func (r *resolution) off(d deviation) scenarios.Limit {
+	l := r.limits[r.i]
+	n := sizeOf(&l)
+	*n = max(1, *n+d.size)
+	switch {
+	case d.ppm == asPromised:
+		return l
+	case periodic(l.Contract): // a shorter period is a faster rate
+		l.Rate.Per = time.Duration(float64(l.Rate.Per) * asPromised / float64(d.ppm))
+	default:
+		l.Rate = l.Rate.Times(d.ppm, asPromised)
+	}
+	if l.Align == scenarios.AlignEpoch { // a wrong period is not held to the right one's multiples since 1970
+		l.Align = scenarios.AlignStart
+	}
+	return l
+}
+
+// caught reports whether a limiter that deviates would have been caught, one that is
+// smaller or slower (sign -1) or larger or faster (+1). The record has to refute it: it
+// was asked for enough to tell the two apart. Where each bound takes periods to begin
+// where it suits it, the record has to refute the mirrored promise as well: to that one
+// this limiter is what the deviating one is to the promise.
+func (r *resolution) caught(d deviation, sign int64) bool {
+	return r.refutes(r.off(d), sign) && (!r.asked.open || r.refutes(r.off(d.mirrored()), -sign))
+}
+
 // refutes reports whether the record refutes another promise in the limit's place,
 // one that is smaller or slower (sign -1), larger or faster (+1) or the same. Where
 // not all is asked for, a smaller one is refuted by what was admitted alone, and a
@@ -96,18 +145,11 @@ func errorStep(i int) int64 {
 func (r *resolution) refutes(l scenarios.Limit, sign int64) bool {
 	limits := slices.Clone(r.limits)
 	limits[r.i] = l
-	if r.asked.window || r.asked.upper && r.asked.lower {
+	if r.asked.window || r.asked.upper && r.asked.lower && !r.asked.open {
 		return r.sample.try(r.moments, limits, r.i)
-	}
-	if r.asked.open {
-		limits[r.i] = r.mirrored(l)
 	}
 	over, wrong := r.sample.bounded(r.moments, limits, r.i)
 	switch {
-	case r.asked.open && sign < 0:
-		return wrong
-	case r.asked.open && sign > 0:
-		return over
 	case sign < 0:
 		return over
 	case sign > 0:
@@ -116,68 +158,35 @@ func (r *resolution) refutes(l scenarios.Limit, sign int64) bool {
 	return r.asked.upper && over || r.asked.lower && wrong
 }
 
-// mirrored is a promise that is off by as much as another one, to the other side. A
-// limiter that is too large by so much is to the promise what this one is to a promise
-// that is too small: whether the bound on what it admits would have caught it is seen
-// by holding that bound against the record. That matters where each bound takes the
-// periods to begin where it suits it: then a record may refute one on both sides of
-// the promise, and the promise would not have been refuted by a record of that.
-func (r *resolution) mirrored(l scenarios.Limit) scenarios.Limit {
-	promise := r.limits[r.i]
-	size, base := sizeOf(&l), *sizeOf(&promise)
-	*size = max(1, 2*base-*size)
-	if l.Rate.Per != promise.Rate.Per {
-		l.Rate.Per = time.Duration(float64(promise.Rate.Per) / float64(l.Rate.Per) * float64(promise.Rate.Per))
-	}
-	return l
-}
-
-// rate is the index of the smallest error in the rate that is refuted on a
+// rate is the index of the smallest error in the rate that would have been caught on a
 // side, or errorSteps.
 func (r *resolution) rate(sign int64) int {
 	if sign < 0 && !r.asked.small() || sign > 0 && !r.asked.large() {
 		return errorSteps
 	}
-	refuted := func(i int) bool {
-		l := r.limits[r.i]
-		if l.Align == scenarios.AlignEpoch { // a wrong period is not held to the right one's multiples since 1970
-			l.Align = scenarios.AlignStart
-		}
-		ppm := 1_000_000 + sign*errorStep(i)
-		if sign < 0 {
-			ppm = max(ppm, 100_000) // a tenth of the rate stands for all that is slower
-		}
-		if periodic(l.Contract) { // a shorter period is a faster rate
-			l.Rate.Per = time.Duration(float64(l.Rate.Per) * 1e6 / float64(ppm))
-		} else {
-			l.Rate = l.Rate.Times(ppm, 1_000_000)
-		}
-		return r.refutes(l, sign)
-	}
-	return leastRefuted(0, errorSteps, refuted)
+	return leastRefuted(0, errorSteps, func(i int) bool {
+		// a tenth of the rate stands for all that is slower
+		return r.caught(deviation{0, max(asPromised+sign*errorStep(i), asPromised/10)}, sign)
+	})
 }
 
-// size is the nearest burst, or number in a window, that is refuted on a side.
+// size is the nearest burst, or number in a window, that would have been caught on a
+// side.
 func (r *resolution) size(sign int64) *int64 {
 	if sign < 0 && !r.asked.small() || sign > 0 && !r.asked.large() {
 		return nil
 	}
-	base := sizeOf(&r.limits[r.i])
-	most := int(*base*3 + 64)
+	l := r.limits[r.i]
+	base := *sizeOf(&l)
+	most := int(base*3 + 64)
 	if sign < 0 {
-		most = int(*base - 1)
+		most = int(base - 1)
 	}
-	refuted := func(d int) bool {
-		l := r.limits[r.i]
-		n := sizeOf(&l)
-		*n += sign * int64(d)
-		return r.refutes(l, sign)
-	}
-	d := leastRefuted(1, most+1, refuted)
+	d := leastRefuted(1, most+1, func(d int) bool { return r.caught(deviation{sign * int64(d), asPromised}, sign) })
 	if d > most {
 		return nil
 	}
-	v := *base + sign*int64(d)
+	v := base + sign*int64(d)
 	return &v
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ratehammer/ratehammer/probes"
 	"github.com/ratehammer/ratehammer/probes/action"
-	"github.com/ratehammer/ratehammer/probes/action/vdso"
 )
 
 // What answers do not tell of the time is seen from inside: while the clock is moved, the
@@ -35,7 +34,7 @@ const (
 // watch asks the server some times, with as long a silence before each, and then looks on
 // for as long as a server may hold on to the time that it has read.
 func (p *prover) watch(ctx context.Context) (a insight, err error) {
-	count := func(f func() error) (vdso.Seen, error) {
+	count := func(f func() error) (action.Seen, error) {
 		seen, err := p.by.Watched(f)
 		a.times, a.raw, a.calls = a.times+seen.Shown, a.raw+seen.Raw, a.calls+seen.Calls
 		return seen, err

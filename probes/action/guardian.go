@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/ratehammer/ratehammer/probes/action/vdso"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
@@ -31,9 +30,9 @@ type order struct {
 
 // report is what it answers to each.
 type report struct {
-	Error string     `json:"error,omitempty"` // empty: it was done
-	What  []string   `json:"what,omitempty"`  // was taken back, or what was done
-	Seen  *vdso.Seen `json:"seen,omitempty"`  // while it was watched
+	Error string   `json:"error,omitempty"` // empty: it was done
+	What  []string `json:"what,omitempty"`  // was taken back, or what was done
+	Seen  *Seen    `json:"seen,omitempty"`  // while it was watched
 }
 
 // When what a server asks for is watched.
@@ -266,16 +265,16 @@ func (g *Guardian) Look() error {
 }
 
 // Watched says what the processes whose clocks were moved so far ask for, while f goes on.
-func (g *Guardian) Watched(f func() error) (vdso.Seen, error) {
+func (g *Guardian) Watched(f func() error) (Seen, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if _, err := g.order(order{Watch: watchBegin}); err != nil {
-		return vdso.Seen{}, err
+		return Seen{}, err
 	}
 	failed := f()
 	r, err := g.order(order{Watch: watchEnd})
 	if failed != nil || err != nil {
-		return vdso.Seen{}, errors.Join(failed, err)
+		return Seen{}, errors.Join(failed, err)
 	}
 	return *r.Seen, nil
 }

@@ -6,6 +6,9 @@ import (
 	"github.com/ratehammer/ratehammer/probes/action/vdso"
 )
 
+// Seen is what was seen of processes whose system calls were watched.
+type Seen = vdso.Seen
+
 // watch begins to watch what the processes ask for whose clocks were taken.
 func (h *hand) watch() error {
 	h.mu.Lock()
@@ -21,7 +24,7 @@ func (h *hand) watch() error {
 }
 
 // watched ends it, and says what was seen.
-func (h *hand) watched() (*vdso.Seen, error) {
+func (h *hand) watched() (*Seen, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.watching == nil {
