@@ -139,5 +139,8 @@ func (d *diagnosis) byRefusals(causes []results.Cause) (c results.Cause, ok bool
 			c.Reasons = append(c.Reasons, "whether asking meanwhile prolongs it is not known")
 		}
 	}
+	if len(causes) > 0 && causes[0].ID == c.ID { // the run had told it already, and for how long
+		c.Text = causes[0].Text
+	}
 	return c, true
 }
