@@ -167,8 +167,12 @@ func (b *bounds) tooLittle() results.Finding {
 		Got: x.room.left, Allowed: float64(x.f.cost), Unit: "tokens", Seqs: []int64{x.f.seq},
 	}
 	f.FromNS, f.ToNS = min(b.court.answeredBy(x.room.since), x.f.hit.Sent), x.f.hit.First
+	of := unit(l)
+	if x.room.places {
+		of, f.Unit = "places in the queue", "places"
+	}
 	f.Text = fmt.Sprintf("refused too much: request %d was refused although at least %s of %s %s were there",
-		x.f.seq, number(x.room.left), number(x.room.of), unit(l))
+		x.f.seq, number(x.room.left), number(x.room.of), of)
 	if b.wrong > 1 {
 		f.Text += fmt.Sprintf("; %d of %s were wrong, on %s", b.wrong, plural(b.refused, "refusal"), plural(int64(len(b.keys)), "key"))
 	}

@@ -132,6 +132,9 @@ func (d *diagnosis) byRefusals(causes []results.Cause) (c results.Cause, ok bool
 		}
 	}
 	c.Reasons = []string{fmt.Sprintf("it takes a refusal: of keys that had spent as much and were asked again when something was due, %d of %d were served that had been refused nothing, and %d of %d that had", spared.served, spared.served, alone.served, alone.served+alone.refused)}
+	if prolongs && alone.refused == 0 {
+		c.Reasons = []string{fmt.Sprintf("it takes to be asked meanwhile: of keys that had spent as much, %d of %d that were left alone were served when something was due, and none that was polled", alone.served, alone.served+alone.refused)}
+	}
 	if !prolongs && polled.served == 0 && alone.served == 0 {
 		if len(causes) > 0 && causes[0].ID == CauseProlong { // which longer watches of the run had told
 			c.ID, c.Text = CauseProlong, causes[0].Text

@@ -174,6 +174,8 @@ func (d *diagnosis) together(list breaches, happened bool) string {
 	switch {
 	case len(at) == 0 && happened:
 		return ""
+	case len(at) == 0 && d.over(d.limit()): // a window of too many has room for one moment that is in those of other keys as well
+		return ""
 	case len(at) == 0 && to-from > d.whole.ticks(time.Second):
 		return fmt.Sprintf("the breaches of %d keys do not fall at the same moments, so it is nothing that happened to the whole server at once", len(first))
 	case len(at) == 0: // near each other, and at the same age of the keys

@@ -282,6 +282,9 @@ func (j *Judge) demand(f *results.Finding, v results.Verdict) {
 		case r.Refuted:
 			f.Status = results.Inconclusive
 			f.Text = "the record refutes the promise by what was not asked for; beside that, " + f.Text
+		case l.Contract == scenarios.Concurrency && f.Check == CheckUpper && r.BurstHigh == nil:
+			f.Status = results.Inconclusive
+			f.Text = "whether more than that are served at once cannot be seen from outside where an answer comes as a whole, and nothing else speaks against it: " + f.Text
 		case promised == 0: // there is no rate to see an error of
 		case f.Check == CheckUpper && !reaches(r.RateHigh, promised, j.opts.Wanted),
 			f.Check == CheckLower && !reaches(r.RateLow, promised, j.opts.Wanted):
@@ -294,10 +297,13 @@ func (j *Judge) demand(f *results.Finding, v results.Verdict) {
 // placed says what would help where periods may begin anywhere and each bound of
 // several limits takes the place that suits it.
 func (j *Judge) placed(l scenarios.Limit) string {
-	if !j.sides(l).open || len(j.limits) == 1 || l.Align == scenarios.AlignEpoch {
+	switch {
+	case !j.sides(l).open || len(j.limits) == 1:
 		return ""
+	case l.Align == "":
+		return fmt.Sprintf(" (where the periods of %s begin is not declared; those that each key begins by itself, align first-hit, are seen sharply beside other limits)", l.Name)
 	}
-	return fmt.Sprintf(" (it would be seen more sharply if it was said where the periods of %s begin: align)", l.Name)
+	return fmt.Sprintf(" (beside other limits periods on a grid of the server's are seen no more sharply than that: judge %s by itself, with the other limit out of the way)", l.Name)
 }
 
 // doubted reports whether something that is asked for says that a limit is not kept.

@@ -43,6 +43,7 @@ type room struct {
 	left   float64 // cost that there was room for; for people
 	of     float64 // of so much
 	since  int64   // ticks: from when on the reckoning counts
+	places bool    // left are places in a queue
 }
 
 // surer is the one of two rooms that leaves less doubt.

@@ -76,7 +76,10 @@ func (q *queued) end(x *brief) room {
 	r := room{judged: true, wrong: low.level >= q.weigh(x.cost), left: q.tokens(low.level), of: float64(q.places + 1), since: q.full}
 	if x.cost == 1 && x.from > q.blind {
 		waiting, decided := q.waiting(x)
-		r.wrong = r.wrong || waiting < q.places
+		if !r.wrong && waiting < q.places {
+			r.wrong, r.places = true, true
+			r.left, r.of = float64(q.places-waiting), float64(q.places)
+		}
 		if decided < min(waiting, q.places) {
 			q.decide(x)
 		}

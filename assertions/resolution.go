@@ -135,6 +135,11 @@ func (r *resolution) off(d deviation) scenarios.Limit {
 // where it suits it, the record has to refute the mirrored promise as well: to that one
 // this limiter is what the deviating one is to the promise.
 func (r *resolution) caught(d deviation, sign int64) bool {
+	if c := r.limits[r.i].Contract; d.size != 0 && (c == scenarios.Queue || c == scenarios.Concurrency) {
+		// Where what is held back is not seen, a refusal tells that so many were there, and
+		// no admission that there were not more.
+		return r.refutes(r.off(d.mirrored()), -sign)
+	}
 	return r.refutes(r.off(d), sign) && (!r.asked.open || r.refutes(r.off(d.mirrored()), -sign))
 }
 
