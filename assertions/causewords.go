@@ -48,7 +48,7 @@ func (d *diagnosis) id(x explanation) string {
 		rate = x.limit.Rate.Per == promise.Rate.Per
 	}
 	switch {
-	case size && rate && !d.placed(x.family):
+	case size && (rate || granted(x.limit, promise)) && !d.placed(x.family):
 		return CauseAlign
 	case x.factor > 1:
 		return CauseMultiple
@@ -62,6 +62,13 @@ func (d *diagnosis) id(x explanation) string {
 		return CauseRate
 	}
 	return CauseNumbers
+}
+
+// granted reports whether a rate differs from the promised one by no more than the
+// promise grants on either side.
+func granted(l, promise scenarios.Limit) bool {
+	off := (float64(promise.Token())/float64(l.Token()) - 1) * 1e6
+	return max(off, -off) <= float64(max(promise.Slack.Over, promise.Slack.Under))
 }
 
 // says is an explanation in words, without what is said of all of them.
