@@ -44,6 +44,9 @@ func (o *judgeFlags) file(name string) (out shown, err error) {
 	}
 	defer f.Close()
 	found, r, err := traffic.Open(f)
+	if r == nil {
+		return out, fmt.Errorf("%s: %w", name, err)
+	}
 	if format == "" {
 		if err != nil {
 			return out, &probes.Hinted{Err: fmt.Errorf("%s: %w", name, err), Hint: "say with --format who wrote it; hammer judge --help has the formats"}

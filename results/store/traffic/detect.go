@@ -52,7 +52,8 @@ func ParseFormat(s string) (Format, error) {
 const sniffed = 64 << 10
 
 // Open finds out the format of a file from its beginning, and unpacks it if it
-// is gzipped. The reader gives the whole file.
+// is gzipped. The reader gives the whole file; it is nil where an error says that
+// the beginning cannot be read, whatever the format.
 func Open(r io.Reader) (Format, io.Reader, error) {
 	buf := bufio.NewReaderSize(r, sniffed)
 	head, err := buf.Peek(2)
