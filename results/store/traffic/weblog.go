@@ -39,7 +39,7 @@ func (b *builder) webLog(r io.Reader) error {
 	if err := w.choose(); err != nil {
 		return at(0, err)
 	}
-	if err := eachLine(r, w.line); err != nil {
+	if err := b.eachLine(r, w.line); err != nil {
 		return err
 	}
 	w.notes()
