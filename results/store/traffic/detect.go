@@ -86,7 +86,7 @@ var shapes = []struct {
 	{Oha, regexp.MustCompile(`^request-start,DNS,`)},
 	{VegetaCSV, regexp.MustCompile(`^\d{16,20},\d{1,3},\d+,\d+,\d+,`)},
 	{nginxError, regexp.MustCompile(`^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[\w+\] `)},
-	{NginxLimit, regexp.MustCompile(`^\d{9,11}\.\d{3} \S+ (PASSED|DELAYED|REJECTED|DELAYED_DRY_RUN|REJECTED_DRY_RUN|-)? ?\d{3} [\d.]+ `)},
+	{NginxLimit, regexp.MustCompile(`^\d{9,11}\.\d{3} \S+ (PASSED|DELAYED|REJECTED|DELAYED_DRY_RUN|REJECTED_DRY_RUN|-)? ?\d{3} [\d.]+( |$)`)},
 	{WebLog, regexp.MustCompile(`^\S+ \S+ .*\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] ".*" \d{3} `)},
 }
 

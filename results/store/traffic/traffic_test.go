@@ -118,6 +118,16 @@ func TestReadings(t *testing.T) {
 			want: []span{{1, 0, 22, results.Admitted}, {2, 25, 32, results.Admitted}, {3, 40, 42, results.Limited}},
 		},
 		{
+			// As the docs have the line, without a request behind it, and without a decision.
+			name: "nginx with nothing behind the duration", format: NginxLimit, start: "08:00:00.009",
+			text: "1772352000.030 192.0.2.1 REJECTED 200 0.020\n" +
+				"1772352000.040 192.0.2.1 200 0.005\n" +
+				"1772352000.050 192.0.2.1 REJECTED 200 0.000 c=1 r=3\n" +
+				"1772352000.060 192.0.2.1 429 0.000 c=1 r=4\n" +
+				"1772352000.070 192.0.2.1 200 1.", // of 1.234: cut
+			want: []span{{1, 0, 22, results.Limited}, {2, 25, 32, results.Admitted}, {3, 40, 42, results.Limited}, {4, 50, 52, results.Limited}},
+		},
+		{
 			// Ends of whole seconds, and up to 500 ms before: 01:59:59 summer time is a
 			// second before 01:00:00 winter time.
 			name: "nginx combined: the second of the end; the hour is changed", format: Nginx, opts: Options{Format: Nginx, Longest: 500 * time.Millisecond}, start: "00:59:58.5",
