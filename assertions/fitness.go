@@ -25,6 +25,8 @@ func fitness(r *results.Run, seen bool, t *tally) results.Finding {
 	}
 	answered := r.Admitted + r.Limited
 	switch {
+	case r.Sent == 0 && r.Path == results.NotOnRecord:
+		return bad("nothing was recorded whole, and what was sent is not known: %s", r.Stopped)
 	case r.Sent == 0:
 		return bad("no request was sent")
 	case r.Stopped != "":

@@ -115,6 +115,10 @@ func TestLostPhaseIsInconclusive(t *testing.T) {
 	if f := fitness(&run, false, &tally{}); f.Status != results.Inconclusive {
 		t.Errorf("missed shots: got %v: %s", f.Status, f.Text)
 	}
+	killed := results.Run{Path: results.NotOnRecord, Stopped: "the run was not ended properly"}
+	if f := fitness(&killed, false, &tally{}); f.Status != results.Inconclusive || !strings.Contains(f.Text, "what was sent is not known") {
+		t.Errorf("got %+v, want it to say that what was sent is not known", f)
+	}
 }
 
 // Who waits in vain for answers is not told that they need declaring.

@@ -26,6 +26,10 @@ type Run struct {
 // RecordedBy begins the Path of a record that another program made.
 const RecordedBy = "recorded by "
 
+// NotOnRecord is the Path of a run that never came to say how it went: its counts are
+// those of what was recorded whole, and what else was sent is not known.
+const NotOnRecord = "not on record"
+
 // Lateness is how long after its moment a request was sent, in nanoseconds.
 type Lateness struct {
 	P50NS int64 `json:"p50_ns"`

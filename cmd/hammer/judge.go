@@ -128,7 +128,7 @@ func (j *judgement) account(m store.Manifest) results.Run {
 	case m.Ended:
 		return run
 	}
-	run = results.Run{Planned: j.hits, Sent: j.hits, Path: "not on record", Stopped: "the run was not ended properly"}
+	run = results.Run{Planned: j.hits, Sent: j.hits, Path: results.NotOnRecord, Stopped: "the run was not ended properly"}
 	if m.StoppedWhy != "" {
 		run.Stopped = m.StoppedWhy
 	}

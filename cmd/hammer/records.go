@@ -10,17 +10,22 @@ import (
 
 	"github.com/ratehammer/ratehammer/results"
 	"github.com/ratehammer/ratehammer/results/store/lines"
+	"github.com/ratehammer/ratehammer/results/store/traffic"
 	"github.com/ratehammer/ratehammer/scenarios"
 )
 
-// loadLines reads a record in JSON Lines, with the promise in its header.
+// loadLines reads a record in JSON Lines, packed or not, with the promise in its header.
 func loadLines(name string) (*scenarios.Scenario, lines.Header, []results.Hit, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, lines.Header{}, nil, err
 	}
 	defer f.Close()
-	header, hits, err := lines.Read(f, name)
+	_, r, err := traffic.Open(f)
+	if r == nil {
+		return nil, lines.Header{}, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	header, hits, err := lines.Read(r, name) // whatever it looks like: it is said to be in this format
 	if err != nil {
 		return nil, header, nil, err
 	}

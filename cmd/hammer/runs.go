@@ -69,11 +69,12 @@ Exit codes:
 
 // listed is what hammer runs says.
 type listed struct {
-	Version int     `json:"version"`
-	Folder  string  `json:"folder"`
-	Runs    []saved `json:"runs"`
-	Pruned  []saved `json:"pruned,omitempty"`  // that were removed, or would be
-	DryRun  bool    `json:"dry_run,omitempty"` // nothing was
+	Version int      `json:"version"`
+	Folder  string   `json:"folder"`
+	Runs    []saved  `json:"runs"`
+	Pruned  []saved  `json:"pruned,omitempty"`  // that were removed, or would be
+	DryRun  bool     `json:"dry_run,omitempty"` // nothing was
+	Damaged []string `json:"damaged,omitempty"` // what is wrong with folders that cannot be read
 }
 
 func (o *runsFlags) run(c *console, args []string, now time.Time) error {
@@ -85,14 +86,17 @@ func (o *runsFlags) run(c *console, args []string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	all, err := savedRuns(dir)
+	all, damaged, err := savedRuns(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &probes.Hinted{Err: err, Hint: "runs go to " + runsFolder + " in the working folder unless --out says otherwise: give the folder that they are in"}
 	}
 	if err != nil {
 		return err
 	}
-	out := listed{Version: report.SchemaVersion, Folder: dir, DryRun: o.dryRun, Runs: []saved{}}
+	for _, text := range damaged {
+		c.sayf("left out, and not removed: %s", text)
+	}
+	out := listed{Version: report.SchemaVersion, Folder: dir, DryRun: o.dryRun, Runs: []saved{}, Damaged: damaged}
 	for _, r := range all {
 		if filter.takes(r, now) {
 			out.Runs = append(out.Runs, r)

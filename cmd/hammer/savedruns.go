@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -44,31 +45,35 @@ const lively = 10 * time.Second
 // happens, and its longest silences are waits for buckets to fill.
 const quiet = time.Hour
 
-// savedRuns are the runs right inside a folder, the newest first. What is no run is
-// left out.
-func savedRuns(dir string) (all []saved, err error) {
+// savedRuns are the runs right inside a folder, the newest first, and what is wrong
+// with those that cannot be read. What is no run is left out.
+func savedRuns(dir string) (all []saved, damaged []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, e := range entries {
 		if !e.IsDir() { // a link to a folder is not one of ours
 			continue
 		}
-		if r, ok := readSaved(filepath.Join(dir, e.Name())); ok {
+		r, err := readSaved(filepath.Join(dir, e.Name()))
+		switch {
+		case err == nil:
 			all = append(all, r)
+		case !errors.Is(err, store.ErrNoRun):
+			damaged = append(damaged, err.Error())
 		}
 	}
 	slices.SortStableFunc(all, func(a, b saved) int { return b.Started.Compare(a.Started) })
-	return all, nil
+	return all, damaged, nil
 }
 
-// readSaved is what a folder says of the run in it; ok is false where it holds none,
-// or one that cannot be read.
-func readSaved(folder string) (s saved, ok bool) {
+// readSaved is what a folder says of the run in it. The error is store.ErrNoRun where
+// it holds none.
+func readSaved(folder string) (s saved, err error) {
 	m, err := store.ReadManifest(folder)
 	if err != nil {
-		return s, false
+		return s, err
 	}
 	s = saved{Folder: folder, Started: m.Started, Verdict: noVerdict, Target: m.URL, Server: m.Server, Requests: m.Hits}
 	err = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
@@ -85,7 +90,7 @@ func readSaved(folder string) (s saved, ok bool) {
 		return nil // it may have been renamed meanwhile
 	})
 	if err != nil {
-		return s, false
+		return s, err
 	}
 	if !m.Ended && m.StoppedWhy == "" {
 		s.Running = time.Since(s.touched) < lively
@@ -106,7 +111,7 @@ func readSaved(folder string) (s saved, ok bool) {
 	} else if m.Ended { // it was stopped between its end and its verdict
 		s.Running = time.Since(s.touched) < quiet
 	}
-	return s, true
+	return s, nil
 }
 
 // text is a run in two lines.

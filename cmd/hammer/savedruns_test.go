@@ -40,8 +40,8 @@ func TestRunThatHasNotEnded(t *testing.T) {
 		used bool
 	}{{0, "RUNNING  2 requests", true}, {time.Minute, "STOPPED  2 requests", true}, {2 * time.Hour, "STOPPED  2 requests", false}} {
 		age(t, folder, tt.ago)
-		s, ok := readSaved(folder)
-		if !ok || !strings.Contains(s.text(), tt.word) || s.used(time.Now()) != tt.used {
+		s, err := readSaved(folder)
+		if err != nil || !strings.Contains(s.text(), tt.word) || s.used(time.Now()) != tt.used {
 			t.Errorf("%v ago: got %v, want %q and used %v", tt.ago, s.text(), tt.word, tt.used)
 		}
 	}

@@ -158,7 +158,7 @@ func (s *session) create() (*store.Writer, error) {
 	if s.folder == "" {
 		s.folder = filepath.Join(runsFolder, time.Now().Format("20060102-150405")+"-"+s.nonce)
 		if err := ignoreRuns(); err != nil {
-			return nil, err
+			return nil, &probes.Hinted{Err: err, Hint: "say where the record may be written with --out DIR"}
 		}
 	}
 	nonce := ""
@@ -183,7 +183,7 @@ const runsFolder = "hammer-runs"
 // ignoreRuns keeps the runs out of a surrounding git repository.
 func ignoreRuns() error {
 	if err := os.MkdirAll(runsFolder, 0o755); err != nil {
-		return &probes.Hinted{Err: err, Hint: "say where the record may be written with --out DIR"}
+		return err
 	}
 	path := filepath.Join(runsFolder, ".gitignore")
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -130,7 +131,8 @@ func (o *shrinkFlags) run(ctx context.Context, c *console, args []string) error 
 	return nil
 }
 
-// writable refuses a file that is there and is none of ours.
+// writable refuses a file that is there and is none of ours, and says what would
+// keep the file and the record of its last run from being written.
 func (o *shrinkFlags) writable() error {
 	if o.budget <= 0 {
 		return fmt.Errorf("--for %v: give a time above zero", o.budget)
@@ -138,13 +140,42 @@ func (o *shrinkFlags) writable() error {
 	old, err := os.ReadFile(o.out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("--out: %w", err)
-	case !bytes.HasPrefix(old, []byte(shrunkMark)):
+		err = takesFiles(filepath.Dir(o.out))
+	case err == nil && !bytes.HasPrefix(old, []byte(shrunkMark)):
 		return &probes.Hinted{Err: fmt.Errorf("%s is there already, and not from hammer shrink", o.out), Hint: "give another file with --out"}
+	case err == nil:
+		err = takesText(o.out)
+	}
+	if err != nil {
+		return &probes.Hinted{Err: fmt.Errorf("--out: %w", err), Hint: "name a file in a folder that is there and can be written to"}
+	}
+	if err = ignoreRuns(); err == nil {
+		err = takesFiles(runsFolder)
+	}
+	if err != nil {
+		return &probes.Hinted{Err: fmt.Errorf("the runs folder: %w", err), Hint: "the last run is recorded in " + runsFolder + " in the working folder: go to one that can be written to"}
 	}
 	return nil
+}
+
+// takesFiles is an error where no file can be made in a folder. It makes one, which
+// is more than permissions tell, and removes it.
+func takesFiles(dir string) error {
+	f, err := os.CreateTemp(dir, ".hammer-*.tmp")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// takesText is an error where a file that is there cannot be written over. It stays
+// as it is.
+func takesText(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // Extent is how much a scenario fires, for how long.

@@ -44,6 +44,9 @@ func (o *judgeFlags) file(name string) (out shown, err error) {
 	}
 	defer f.Close()
 	found, r, err := traffic.Open(f)
+	if r == nil {
+		return out, fmt.Errorf("%s: %w", name, err)
+	}
 	if format == "" {
 		if err != nil {
 			return out, &probes.Hinted{Err: fmt.Errorf("%s: %w", name, err), Hint: "say with --format who wrote it; hammer judge --help has the formats"}
@@ -120,7 +123,11 @@ func (o *judgeFlags) concluded(s *scenarios.Scenario, record *traffic.Record, no
 	if !record.Start.IsZero() {
 		notes = append(notes, "0 s is "+record.Start.UTC().Format("2006-01-02 15:04:05.999999999 UTC"))
 	}
-	if !o.source.full {
+	switch {
+	case o.source.full:
+	case record.Format == traffic.CSV: // it does not say whether its keys were fresh
+		notes = append(notes, "what a client had left at its first request is not known, so that far less is seen: add --full if all of it was there, as on the fresh keys that hammer invents, before you accept less with --resolution")
+	default:
 		notes = append(notes, "what a client had left at its first request is not known: --full says that all of it was there")
 	}
 	r.Notes = append(notes, sightNotes(results.Verdict{Status: r.Status, Resolutions: r.Resolutions})...)

@@ -46,7 +46,8 @@ func nanos(seconds float64) int64 { return int64(math.Round(seconds * 1e9)) }
 
 // table reads the named columns of a CSV file as numbers.
 func (b *builder) table(r io.Reader, names []string, f func(line int64, v []float64) error) error {
-	dec := csv.NewReader(r)
+	e := &ending{from: r}
+	dec := csv.NewReader(e)
 	dec.ReuseRecord = true
 	head, err := dec.Read()
 	if err != nil {
@@ -62,19 +63,28 @@ func (b *builder) table(r io.Reader, names []string, f func(line int64, v []floa
 		if err == io.EOF {
 			return nil
 		}
+		line := 0
+		if err == nil {
+			line, _ = dec.FieldPos(0)
+			err = numbers(v, rec, places, names)
+		}
+		if err == nil {
+			err = f(int64(line), v)
+		}
 		if err != nil {
-			return at(0, err) // it names the line
-		}
-		line, _ := dec.FieldPos(0)
-		for i, p := range places {
-			if v[i], err = strconv.ParseFloat(rec[p], 64); err != nil || !(math.Abs(v[i]) < 1e9) {
-				return at(int64(line), fmt.Errorf("%s is %q, where a number is needed", names[i], rec[p]))
-			}
-		}
-		if err := f(int64(line), v); err != nil {
-			return at(int64(line), err)
+			return b.badRow(e, dec, int64(line), err)
 		}
 	}
+}
+
+// numbers reads the columns at the places into v.
+func numbers(v []float64, rec []string, places []int, names []string) (err error) {
+	for i, p := range places {
+		if v[i], err = strconv.ParseFloat(rec[p], 64); err != nil || !(math.Abs(v[i]) < 1e9) {
+			return fmt.Errorf("%s is %q, where a number is needed", names[i], rec[p])
+		}
+	}
+	return nil
 }
 
 // columns are the places of names among the names of all columns.

@@ -52,7 +52,8 @@ func WriteCSV(w io.Writer, asked int, step time.Duration, hits iter.Seq[results.
 
 // csv reads what WriteCSV wrote. Its moments are exact, and stay as they are.
 func (b *builder) csv(r io.Reader) error {
-	dec := csv.NewReader(r)
+	e := &ending{from: r}
+	dec := csv.NewReader(e)
 	dec.ReuseRecord = true // the head says how many fields there are
 	head, err := dec.Read()
 	if err != nil {
@@ -66,39 +67,52 @@ func (b *builder) csv(r io.Reader) error {
 			return at(1, fmt.Errorf("column %d is %q, and %s is expected", i+1, head[i], name))
 		}
 	}
-	later, last := false, int32(-1)
 	b.base, b.rec.Answers = 0, true
+	later, last := false, int32(-1)
 	for {
 		rec, err := dec.Read()
 		if err == io.EOF {
-			if later {
-				b.rec.Asked = int(last) + 1
-			}
-			return nil
+			break
 		}
-		if err != nil {
-			return at(0, err) // it names the line
-		}
-		line, _ := dec.FieldPos(0)
-		h, err := csvHit(rec)
-		if err != nil {
-			return at(int64(line), err)
-		}
-		step := time.Duration(0)
-		if len(rec) > followUp {
-			step, err = time.ParseDuration(rec[tick] + "ns")
-			if err != nil || step < 0 {
-				return at(int64(line), fmt.Errorf("tick_ns is %q, where a whole number of 0 or more is needed", rec[tick]))
+		line := int64(0)
+		if err == nil {
+			n, _ := dec.FieldPos(0)
+			line = int64(n)
+			var h results.Hit
+			var step time.Duration
+			if h, step, err = csvRow(rec); err == nil {
+				follows := len(rec) > followUp && rec[followUp] == "true"
+				if later = later || follows; !follows {
+					last = max(last, h.Phase)
+				}
+				b.rec.Tick = max(b.rec.Tick, step)
+				b.rec.Hits = append(b.rec.Hits, h)
 			}
 		}
-		b.rec.Tick = max(b.rec.Tick, step)
-		if len(rec) > followUp && rec[followUp] == "true" {
-			later = true
-		} else {
-			last = max(last, h.Phase)
+		if err == nil {
+			continue
 		}
-		b.rec.Hits = append(b.rec.Hits, h)
+		if err := b.badRow(e, dec, line, err); err != nil {
+			return err
+		}
+		break
 	}
+	if later {
+		b.rec.Asked = int(last) + 1
+	}
+	return nil
+}
+
+// csvRow is a row's hit and the step of the client's clock; 0: the row has none.
+func csvRow(rec []string) (h results.Hit, step time.Duration, err error) {
+	if h, err = csvHit(rec); err != nil || len(rec) <= followUp {
+		return h, 0, err
+	}
+	step, err = time.ParseDuration(rec[tick] + "ns")
+	if err != nil || step < 0 {
+		return h, 0, fmt.Errorf("tick_ns is %q, where a whole number of 0 or more is needed", rec[tick])
+	}
+	return h, step, nil
 }
 
 func csvHit(rec []string) (results.Hit, error) {

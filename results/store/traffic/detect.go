@@ -52,7 +52,8 @@ func ParseFormat(s string) (Format, error) {
 const sniffed = 64 << 10
 
 // Open finds out the format of a file from its beginning, and unpacks it if it
-// is gzipped. The reader gives the whole file.
+// is gzipped. The reader gives the whole file; it is nil where an error says that
+// the beginning cannot be read, whatever the format.
 func Open(r io.Reader) (Format, io.Reader, error) {
 	buf := bufio.NewReaderSize(r, sniffed)
 	head, err := buf.Peek(2)
@@ -85,7 +86,7 @@ var shapes = []struct {
 	{Oha, regexp.MustCompile(`^request-start,DNS,`)},
 	{VegetaCSV, regexp.MustCompile(`^\d{16,20},\d{1,3},\d+,\d+,\d+,`)},
 	{nginxError, regexp.MustCompile(`^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[\w+\] `)},
-	{NginxLimit, regexp.MustCompile(`^\d{9,11}\.\d{3} \S+ (PASSED|DELAYED|REJECTED|DELAYED_DRY_RUN|REJECTED_DRY_RUN|-)? ?\d{3} [\d.]+ `)},
+	{NginxLimit, regexp.MustCompile(`^\d{9,11}\.\d{3} \S+ (PASSED|DELAYED|REJECTED|DELAYED_DRY_RUN|REJECTED_DRY_RUN|-)? ?\d{3} [\d.]+( |$)`)},
 	{WebLog, regexp.MustCompile(`^\S+ \S+ .*\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] ".*" \d{3} `)},
 }
 

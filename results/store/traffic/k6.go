@@ -28,7 +28,7 @@ type point struct {
 // microsecond on each side.
 func (b *builder) k6(r io.Reader) error {
 	dropped := 0.0
-	err := eachLine(r, func(line int64, text []byte) error {
+	err := b.eachLine(r, func(line int64, text []byte) error {
 		var p point
 		if err := json.Unmarshal(text, &p); err != nil {
 			return fmt.Errorf("it is no line of k6: %w", err)

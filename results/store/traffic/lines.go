@@ -11,9 +11,11 @@ import (
 // lineMax bounds a line, in bytes.
 const lineMax = 4 << 20
 
-// eachLine gives the lines that are not empty, without the space around them.
-func eachLine(r io.Reader, f func(line int64, text []byte) error) error {
-	s := bufio.NewScanner(r)
+// eachLine gives the lines that are not empty, without the space around them. A
+// last one that is cut is left out.
+func (b *builder) eachLine(r io.Reader, f func(line int64, text []byte) error) error {
+	e := &ending{from: r}
+	s := bufio.NewScanner(e)
 	s.Buffer(nil, lineMax)
 	n := int64(0)
 	for s.Scan() {
@@ -25,9 +27,14 @@ func eachLine(r io.Reader, f func(line int64, text []byte) error) error {
 		if len(text) == 0 {
 			continue
 		}
-		if err := f(n, text); err != nil {
-			return at(n, err)
+		err := f(n, text)
+		if err == nil {
+			continue
 		}
+		if !s.Scan() && e.cuts(n) {
+			return b.leaveOut(n, at(n, err))
+		}
+		return at(n, err)
 	}
 	err := s.Err()
 	if errors.Is(err, bufio.ErrTooLong) {

@@ -145,7 +145,9 @@ func (b *builder) record(wall bool) (*Record, error) {
 	}
 	for i := range r.Marks {
 		r.Marks[i].At -= b.base
-		r.Marks[i].To -= b.base
+		if r.Marks[i].To != results.Never {
+			r.Marks[i].To -= b.base
+		}
 	}
 	if wall {
 		r.Start = time.Unix(0, b.base)

@@ -2,6 +2,9 @@ package traffic
 
 import (
 	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -113,6 +116,16 @@ func TestReadings(t *testing.T) {
 				"1772352000.040 192.0.2.1 DELAYED 200 0.005 \"GET / HTTP/1.1\" c=1 r=2\n" +
 				"1772352000.050 192.0.2.1 REJECTED 200 0.000 \"GET / HTTP/1.1\" c=1 r=3\n",
 			want: []span{{1, 0, 22, results.Admitted}, {2, 25, 32, results.Admitted}, {3, 40, 42, results.Limited}},
+		},
+		{
+			// As the docs have the line, without a request behind it, and without a decision.
+			name: "nginx with nothing behind the duration", format: NginxLimit, start: "08:00:00.009",
+			text: "1772352000.030 192.0.2.1 REJECTED 200 0.020\n" +
+				"1772352000.040 192.0.2.1 200 0.005\n" +
+				"1772352000.050 192.0.2.1 REJECTED 200 0.000 c=1 r=3\n" +
+				"1772352000.060 192.0.2.1 429 0.000 c=1 r=4\n" +
+				"1772352000.070 192.0.2.1 200 1.", // of 1.234: cut
+			want: []span{{1, 0, 22, results.Limited}, {2, 25, 32, results.Admitted}, {3, 40, 42, results.Limited}, {4, 50, 52, results.Limited}},
 		},
 		{
 			// Ends of whole seconds, and up to 500 ms before: 01:59:59 summer time is a
@@ -325,4 +338,57 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestCutLine: a last line without a newline that cannot be read is left out, and a
+// mark stands for what it told of; the rest is read as if it had not been there.
+func TestCutLine(t *testing.T) {
+	point := `{"type":"Point","data":{"time":"2026-03-01T08:00:03Z","value":1,"tags":{"status":"200"}},"metric":"http_req_duration"}` + "\n"
+	logged := "192.0.2.1 - - [01/Mar/2026:08:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n"
+	row := "0.5,0,0.002,0.003,200\n"
+	tests := []struct{ name, head, line, cut string }{
+		{"k6", "", point, point[:40]},
+		{"a log", "", logged, logged[:30]},
+		{"fields are missing", "request-start,DNS,Response-delay,request-duration,status\n", row, row[:12]},
+		{"a number is cut", "request-start,DNS,Response-delay,request-duration,status\n", row, "0.5,0,0.002,0.003,"},
+		{"hammer's", strings.Join(csvColumns, ",") + "\n", "1,0,0,k,,1,0,0,5,6,true,admitted,200,0,,,,,false,1\n", "2,0,0,k,,1,0,0,5,6,true,adm"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			rec := read(t, tt.head+tt.line+tt.cut, Options{Longest: time.Second})
+			if len(rec.Hits) != 1 || len(rec.Marks) == 0 || rec.Marks[0].Kind != results.MarkLost || rec.Marks[0].To != results.Never {
+				t.Errorf("got %d hits and the marks %v, want one hit and what is lost", len(rec.Hits), rec.Marks)
+			}
+			if !strings.Contains(strings.Join(rec.Notes, "\n"), "the last, is left out") {
+				t.Errorf("got the notes %q, which do not say it", rec.Notes)
+			}
+			for name, text := range map[string]string{"in the middle": tt.head + tt.line + tt.cut + "\n" + tt.line, "with its newline": tt.head + tt.line + tt.cut + "\n", "alone": tt.head + tt.cut} {
+				f, r, err := Open(strings.NewReader(text))
+				if err == nil {
+					_, err = Read(r, "x", Options{Format: f, Outcome: byStatus})
+				}
+				if err == nil {
+					t.Errorf("%s: the cut line was read", name)
+				}
+			}
+		})
+	}
+	quote := strings.Join(csvColumns, ",") + "\n1,0,0,k,,1,0,0,5,6,true,admitted,200,0,,,,,false,1\n1,0,0,\"k,,1,0\n2,0,0,k,,1,0,0,5,6,true,adm"
+	if _, err := Read(strings.NewReader(quote), "x", Options{Format: CSV}); err == nil {
+		t.Error("a quote that is not closed swallowed the rows behind it")
+	}
+}
+
+// TestCutPack: a gzip that is cut is an error with every format, wherever it is cut.
+func TestCutPack(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write([]byte("192.0.2.1 - - [01/Mar/2026:08:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n"))
+	z.Close()
+	for _, n := range []int{5, packed.Len() / 2, packed.Len() - 1} {
+		_, r, err := Open(bytes.NewReader(packed.Bytes()[:n]))
+		if r != nil || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("cut behind %d bytes: got the reader %v and %v, want none and an unexpected end", n, r, err)
+		}
+	}
 }

@@ -52,7 +52,7 @@ func (b *builder) vegetaNotes() {
 
 func (b *builder) vegetaJSON(r io.Reader) error {
 	b.vegetaNotes()
-	return eachLine(r, func(line int64, text []byte) error {
+	return b.eachLine(r, func(line int64, text []byte) error {
 		var s shot
 		if err := json.Unmarshal(text, &s); err != nil {
 			return fmt.Errorf("it is no result of vegeta: %w", err)
@@ -86,23 +86,25 @@ func (b *builder) vegetaGob(r io.Reader) error {
 // header of the answer in base64.
 func (b *builder) vegetaCSV(r io.Reader) error {
 	b.vegetaNotes()
-	dec := csv.NewReader(r)
+	e := &ending{from: r}
+	dec := csv.NewReader(e)
 	dec.FieldsPerRecord, dec.ReuseRecord = 12, true
 	for {
 		rec, err := dec.Read()
 		if err == io.EOF {
 			return nil
 		}
-		line, _ := dec.FieldPos(0)
-		if err != nil {
-			return at(0, err) // it names the line
+		line := 0
+		var s shot
+		if err == nil {
+			line, _ = dec.FieldPos(0)
+			s, err = csvShot(rec)
 		}
-		s, err := csvShot(rec)
 		if err == nil {
 			err = b.vegeta(int64(line), s)
 		}
 		if err != nil {
-			return at(int64(line), err)
+			return b.badRow(e, dec, int64(line), err)
 		}
 	}
 }

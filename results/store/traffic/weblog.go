@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,7 @@ import (
 // The layouts that need not be given.
 const (
 	nginxCombined  = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`
-	nginxLimitLine = `$msec $remote_addr $limit_req_status $status $request_time "$request"`
+	nginxLimitLine = `$msec $remote_addr $limit_req_status $status $request_time`
 	apacheCommon   = `%h %l %u %t "%r" %>s %b`
 	apacheCombined = apacheCommon + ` "%{Referer}i" "%{User-agent}i"`
 )
@@ -39,7 +40,7 @@ func (b *builder) webLog(r io.Reader) error {
 	if err := w.choose(); err != nil {
 		return at(0, err)
 	}
-	if err := eachLine(r, w.line); err != nil {
+	if err := b.eachLine(r, w.line); err != nil {
 		return err
 	}
 	w.notes()
@@ -49,11 +50,16 @@ func (b *builder) webLog(r io.Reader) error {
 // choose takes the layouts of the format.
 func (w *webLog) choose() error {
 	given := w.builder.opts.Layout
-	texts, read := []string{given}, nginxLayout
+	var texts []string
+	read := nginxLayout
 	switch w.builder.rec.Format {
 	case NginxLimit:
 		w.ends, w.loose = true, given == ""
-		texts = []string{nginxLimitLine, strings.Replace(nginxLimitLine, "$limit_req_status ", "", 1)}
+		// With the request behind it, with something else, and with nothing; and each
+		// of them without a decision.
+		for _, behind := range []string{` "$request"`, " ", ""} {
+			texts = append(texts, nginxLimitLine+behind, strings.Replace(nginxLimitLine, "$limit_req_status ", "", 1)+behind)
+		}
 	case Nginx:
 		w.ends = true
 		texts = []string{nginxCombined}
@@ -104,25 +110,35 @@ type moment struct {
 
 // line reads one line.
 func (w *webLog) line(n int64, text []byte) error {
-	e := logEntry{fields: map[string]string{}}
-	var err error
-	for _, l := range w.layouts {
-		clear(e.fields)
-		if err = l.match(string(text), e.set); err == nil || w.loose && strings.Contains(err.Error(), "follows the end") {
-			err = nil
-			break
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("the line is not laid out as it should be: %w", err)
-	}
-	x, err := w.exchange(e)
+	x, err := w.parse(string(text))
 	if err != nil {
 		return err
 	}
 	x.place = n
 	w.order(&x)
 	return w.builder.add(x)
+}
+
+// parse takes the first layout that the line has and that makes sense of it. What is
+// wrong is said by one that it has, where there is such a one.
+func (w *webLog) parse(text string) (x exchange, err error) {
+	e := logEntry{fields: map[string]string{}}
+	var senseless error
+	for _, l := range w.layouts {
+		clear(e.fields)
+		err = l.match(text, e.set)
+		if err != nil && !(w.loose && strings.Contains(err.Error(), "follows the end")) {
+			continue
+		}
+		if x, err = w.exchange(e); err == nil {
+			return x, nil
+		}
+		senseless = cmp.Or(senseless, err)
+	}
+	if senseless != nil {
+		return x, senseless
+	}
+	return x, fmt.Errorf("the line is not laid out as it should be: %w", err)
 }
 
 // exchange places the request: it lies between when it began, as early as the
@@ -140,6 +156,9 @@ func (w *webLog) exchange(e logEntry) (x exchange, err error) {
 	took, err := e.took()
 	if err != nil {
 		return x, err
+	}
+	if w.loose && took.ok && took.step != int64(time.Millisecond) {
+		return x, fmt.Errorf("its duration is %q, and nginx writes three decimals: it is cut", e.fields["request_time"])
 	}
 	longest := int64(w.builder.opts.Longest)
 	if took.ok {
