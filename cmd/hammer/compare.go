@@ -56,9 +56,15 @@ busy for a while is so for both. Each has fresh keys of its own, and its record 
 saved like that of any run.
 
 Counts are compared as they are. One request more or less on a key may come from
-the moment of one decision (--counts-within); more than that is a difference, and
-so is one direction on many keys (exact sign test, 1 %). Of phases in which
-answers direct what is sent, counts are shown and not judged.
+the moment of one decision (--counts-within), and so many more as come back in the
+time by which requests were late or long under way; more than that is a difference,
+and so is one direction on many keys (exact sign test, 1 %). Phases whose requests
+on a key were under way at the same time are counted together. Of phases in which
+answers direct what is sent, and of what follows on their keys, counts are shown and
+not judged.
+
+Two runs of hammer check have two plans, since each is fitted to the round trip that
+it measured: for the second run use hammer replay BASE, or give two URLs here.
 
 Latencies are compared by their quantiles over batches of the same planned
 requests, with intervals that need no distribution and hold together at 99 %. What
@@ -168,9 +174,10 @@ func compareRuns(a, b *earlier, within, share int64) comparison {
 	}
 	v, _ := b.verdict()
 	r.Broken = a.held(&v)
-	r.Differences = differences(base, candidate, a.asked())
+	found, slips := differences(base, candidate, a.asked())
+	r.Differences = found
 	r.Shifts = shifts(base, candidate, share)
-	differ, why := countVerdict(r.Differences, within)
+	differ, why := countVerdict(r.Differences, slips, within)
 	slower := ""
 	for _, s := range r.Shifts {
 		if s.Change == "slower" && slower == "" {
@@ -214,7 +221,8 @@ func apart(a, b *earlier) string {
 		return fmt.Sprintf("another seed was planned with: %d and %d", a.scenario.Seed, b.scenario.Seed)
 	case !bytes.Equal(x, y):
 		return "another scenario was fired: " + firstDifference(x, y) +
-			"; a check is fitted to what it measures, so fire the same again: hammer replay " + quoted(a.folder)
+			"; a check plans anew for each measured round trip, so fire the saved plan again and compare with that: hammer replay " + quoted(a.folder) +
+			" (or give the two URLs: hammer compare URL URL)"
 	}
 	for _, e := range []*earlier{a, b} {
 		if m := e.saved.Manifest; !m.Ended || m.Run.Stopped != "" {
@@ -277,6 +285,9 @@ func (r *comparison) table(w *strings.Builder) {
 		remark := ""
 		if d.Adaptive {
 			remark = "  as answers direct"
+		}
+		if strings.Contains(d.Phase, " + ") {
+			remark = "  together: their requests overlapped" + strings.Replace(remark, "  ", "; ", 1)
 		}
 		if d.Missed {
 			remark = "  one run missed a request on this key"

@@ -87,23 +87,28 @@ func TestCountsAreCompared(t *testing.T) {
 		return all
 	}
 	tests := []struct {
-		name string
-		all  []Difference
-		want bool
+		name  string
+		all   []Difference
+		slips int64
+		want  bool
 	}{
-		{"none", nil, false},
-		{"one more on a key", off(1, 1), false},
-		{"two more on a key", off(1, 2), true},
-		{"one more on seven keys", off(7, 1), false}, // 2/128 is more than 1 %
-		{"one more on eight keys", off(8, 1), true},  // 2/256 is less
-		{"as many up as down", append(off(20, 1), off(20, -1)...), false},
-		{"where shots were missed", []Difference{{Outcome: "admitted", Base: 44, Candidate: 42, Missed: true}}, false},
-		{"three more where a request was late by two tokens", []Difference{{Outcome: "admitted", Base: 40, Candidate: 43, Late: 2}}, false},
-		{"four more there", []Difference{{Outcome: "admitted", Base: 40, Candidate: 44, Late: 2}}, true},
-		{"in an attack", []Difference{{Outcome: "admitted", Base: 10, Candidate: 90, Adaptive: true}}, false},
+		{"none", nil, 0, false},
+		{"one more on a key", off(1, 1), 0, false},
+		{"two more on a key", off(1, 2), 0, true},
+		{"one more on seven keys", off(7, 1), 0, false}, // 2/128 is more than 1 %
+		{"one more on eight keys", off(8, 1), 0, true},  // 2/256 is less
+		{"one more on eight keys, one of which may have slipped", off(8, 1), 1, false},
+		{"one more on nine keys, one of which may have slipped", off(9, 1), 1, true},
+		{"as many up as down", append(off(20, 1), off(20, -1)...), 0, false},
+		{"where shots were missed", []Difference{{Outcome: "admitted", Base: 44, Candidate: 42, Missed: true}}, 0, false},
+		{"three more where a request was late by two tokens", []Difference{{Outcome: "admitted", Base: 40, Candidate: 43, Late: 2}}, 0, false},
+		{"four more there", []Difference{{Outcome: "admitted", Base: 40, Candidate: 44, Late: 2}}, 0, true},
+		{"one on each of five keys that are counted together", []Difference{{Outcome: "admitted", Base: 40, Candidate: 45, Keys: 5}}, 0, false},
+		{"six there", []Difference{{Outcome: "admitted", Base: 40, Candidate: 46, Keys: 5}}, 0, true},
+		{"in an attack", []Difference{{Outcome: "admitted", Base: 10, Candidate: 90, Adaptive: true}}, 0, false},
 	}
 	for _, tt := range tests {
-		if got, why := countVerdict(tt.all, 1); got != tt.want {
+		if got, why := countVerdict(tt.all, tt.slips, 1); got != tt.want {
 			t.Errorf("%s: got %v (%s), want %v", tt.name, got, why, tt.want)
 		}
 	}
