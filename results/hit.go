@@ -83,6 +83,12 @@ type Hit struct {
 	Err        string // what went wrong; empty: nothing
 }
 
+// NoAnswer is the Err of a request that was given up after the target's timeout.
+const NoAnswer = "no answer in time"
+
+// GivenUp reports whether nobody had answered when the client gave up by itself.
+func (h *Hit) GivenUp() bool { return !h.Answered() && h.Err == NoAnswer }
+
 // Answered reports whether an answer came, so that First is a moment.
 func (h *Hit) Answered() bool { return h.First != Never }
 
