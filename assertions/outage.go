@@ -69,8 +69,11 @@ func (o *outages) tell() (found []results.Finding) {
 		}
 		s := newMeanwhile(&x, inside)
 		s.pending = pending
-		found = append(found, o.policy(&x, &s))
+		f := o.policy(&x, &s)
+		doubted(&f, x.mark)
+		found = append(found, f)
 		if f, ok := o.recovery(&x, &s, behind); ok {
+			doubted(&f, x.mark)
 			found = append(found, f)
 		}
 	}
