@@ -100,6 +100,19 @@ func (x *absence) holds(h *results.Hit) bool {
 	return h.Sent > x.begun && h.Done < x.over
 }
 
+// pends reports whether a request was surely sent while it lasted, and had waited for a
+// while without an answer when it was over, whatever came of it then. A store that is
+// slow is waited for.
+func (x *absence) pends(h *results.Hit) bool {
+	return !x.slow && h.Sent > x.begun && x.over != results.Never && min(h.First, h.Done) >= x.over && x.over-h.Sent >= int64(scenarios.DefaultNotices)
+}
+
+// unanswered is such a request as it was when that was over.
+func (x *absence) unanswered(h results.Hit) results.Hit {
+	h.First, h.Done, h.Status, h.Outcome, h.Err = results.Never, x.over, 0, results.Unknown, results.NoAnswer
+	return h
+}
+
 // follows reports whether a request was surely decided behind it, before something
 // else was done.
 func (x *absence) follows(h *results.Hit) bool {

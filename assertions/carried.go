@@ -70,7 +70,9 @@ func (a *aftermath) carried() (found []results.Finding) {
 			if l.Contract == scenarios.BestEffort || l.Contract == scenarios.Concurrency || !a.acted.whole(l, x.prev, min(x.next, results.Never-1)) {
 				continue
 			}
-			found = append(found, a.across(x, l))
+			f := a.across(x, l)
+			doubted(&f, x.mark)
+			found = append(found, f)
 		}
 	}
 	return found

@@ -47,6 +47,7 @@ func (a *aftermath) lockout() (f results.Finding, ok bool) {
 		worst := slices.MaxFunc(all, func(x, y locked) int { return int(min(max(x.silence-y.silence, -1), 1)) })
 		a.tellLocked(&f, worst, len(all))
 	}
+	unmoved(&f, clocks)
 	return f, true
 }
 

@@ -54,17 +54,26 @@ func (o *outages) tell() (found []results.Finding) {
 	slices.SortStableFunc(o.hits, func(a, b results.Hit) int { return cmp.Compare(a.Sent, b.Sent) })
 	for _, x := range o.acted.absences() {
 		var inside, behind []results.Hit
+		pending := 0
 		for i := range o.hits {
 			switch h := &o.hits[i]; {
 			case x.holds(h):
 				inside = append(inside, *h)
+			case x.pends(h) && (x.want.Policy == scenarios.ExpectHang || x.want.Policy == ""):
+				inside = append(inside, x.unanswered(*h))
+			case x.pends(h): // it may only take its time to notice
+				pending++
 			case x.follows(h):
 				behind = append(behind, *h)
 			}
 		}
-		s := newMeanwhile(inside)
-		found = append(found, o.policy(&x, &s))
+		s := newMeanwhile(&x, inside)
+		s.pending = pending
+		f := o.policy(&x, &s)
+		doubted(&f, x.mark)
+		found = append(found, f)
 		if f, ok := o.recovery(&x, &s, behind); ok {
+			doubted(&f, x.mark)
 			found = append(found, f)
 		}
 	}
@@ -82,6 +91,9 @@ func (o *outages) policy(x *absence, s *meanwhile) (f results.Finding) {
 	case len(s.hits) == 0:
 		f.ToNS = x.begun
 		f.Text = when + " nothing was sent and answered"
+		if s.pending > 0 {
+			f.Text = fmt.Sprintf("%s none of %s was answered: it may take the limiter as long to notice, or it hangs; let it last longer (for:), or declare hang", when, plural(int64(s.pending), "request"))
+		}
 		if x.want.Policy == "" {
 			f.Level = results.Info
 		}
@@ -100,6 +112,8 @@ func (o *outages) policy(x *absence, s *meanwhile) (f results.Finding) {
 		f.Proof = witnessOf(x, &wrong[0])
 	case x.want.Policy == scenarios.ExpectFrozen && s.counts[seenLimited] == 0:
 		f.Text = fmt.Sprintf("%s nothing was refused, which frozen may mean, and open as well: %s", when, s)
+	case o.telling(x, s) < few:
+		f.Text = fmt.Sprintf("%s nothing contradicts %s, which fewer than %d requests do not show: %s; let it last longer (for:), or send more meanwhile", when, x.want.Policy, few, s)
 	case x.slow:
 		f.Status = results.Kept
 		f.Text = fmt.Sprintf("%s it was declared to be %s, and nothing was answered that neither that nor the store itself would have: %s", when, x.want.Policy, s)
@@ -173,7 +187,19 @@ func (o *outages) against(x *absence, s *meanwhile) (wrong []results.Hit, why st
 	return nil, ""
 }
 
-// few is from how many requests on it is no accident that all of them are lost.
+// telling is how many requests were answered as declared, or as the store may have.
+func (o *outages) telling(x *absence, s *meanwhile) (n int) {
+	for i := range s.hits {
+		k := kindOf(&s.hits[i])
+		if allowsBy(x.want.Policy, k, &s.hits[i]) || x.slow && (k == seenAdmitted || k == seenLimited) {
+			n++
+		}
+	}
+	return n
+}
+
+// few is from how many requests on it is no accident that all of them are lost, or
+// answered as declared.
 const few = 5
 
 // verb is a word that goes with so many.

@@ -16,7 +16,7 @@ const (
 	seenAdmitted                 // let through
 	seenLimited                  // refused as declared
 	seenFailed                   // answered by a status of 500 and above, which let it through to nothing
-	seenSilent                   // given up after a wait
+	seenSilent                   // given up after a wait, however short a one was asked for
 	seenLost                     // there was nobody to answer
 )
 
@@ -30,7 +30,7 @@ func kindOf(h *results.Hit) seenKind {
 		return seenFailed
 	case h.Answered() && h.Status > 0:
 		return seenOther
-	case h.Done-h.Sent >= patience:
+	case h.GivenUp() || h.Done-h.Sent >= patience:
 		return seenSilent
 	}
 	return seenLost
@@ -38,16 +38,21 @@ func kindOf(h *results.Hit) seenKind {
 
 // meanwhile is what was seen of a limiter while its store was away.
 type meanwhile struct {
-	hits   []results.Hit // in the order in which they were sent
-	counts map[seenKind]int
-	words  map[string]int
+	hits    []results.Hit // in the order in which they were sent
+	pending int           // more that were not answered before it was over, and are none of these
+	counts  map[seenKind]int
+	words   map[string]int
 }
 
-func newMeanwhile(hits []results.Hit) meanwhile {
-	s := meanwhile{hits, map[seenKind]int{}, map[string]int{}}
+func newMeanwhile(x *absence, hits []results.Hit) meanwhile {
+	s := meanwhile{hits: hits, counts: map[seenKind]int{}, words: map[string]int{}}
 	for i := range hits {
 		k := kindOf(&hits[i])
 		s.counts[k]++
+		if k == seenSilent && hits[i].Done >= x.over {
+			s.words["not answered while that lasted"]++
+			continue
+		}
 		s.words[seenInWords(k, &hits[i])]++
 	}
 	return s
@@ -60,11 +65,21 @@ func seenInWords(k seenKind, h *results.Hit) string {
 	case seenLimited:
 		return fmt.Sprintf("refused with %d", h.Status)
 	case seenSilent:
-		return "not answered within " + duration((h.Done-h.Sent)/int64(time.Second)*int64(time.Second))
+		return "not answered within " + waitInWords(h.Done-h.Sent)
 	case seenLost:
 		return "lost, as there was nobody to answer"
 	}
 	return fmt.Sprintf("answered with %d", h.Status)
+}
+
+// waitInWords is a wait that is rounded, so that those of one timeout are one.
+func waitInWords(wait int64) string {
+	for _, unit := range []time.Duration{time.Second, 100 * time.Millisecond, 10 * time.Millisecond} {
+		if u := int64(unit); wait >= u-u/20 {
+			return duration(max(u, (wait+u/20)/u*u))
+		}
+	}
+	return duration(wait)
 }
 
 // String counts what was seen.

@@ -21,6 +21,10 @@ type Actor interface {
 // firing; without it such a plan is an error.
 func (g *Gun) ActBy(a Actor) { g.actor = a }
 
+// DoubtStore says why it is not proven that what is done to the store is done to the
+// server's, which goes on record with it; empty: it is. It is called before firing.
+func (g *Gun) DoubtStore(why string) { g.doubt = why }
+
 // act begins to do what the plan says, each thing at its moment and one after the
 // other. What it gives is called when all was fired: it takes back what still
 // lasts, and gives the error that ended the run.
@@ -62,6 +66,9 @@ func (r *run) actAll(ctx context.Context, actor Actor) error {
 		}
 		if a.Act == scenarios.ClockStep {
 			m.Size = int64(a.By)
+		}
+		if a.On == scenarios.OnStore {
+			m.Doubt = r.gun.doubt
 		}
 		what, err := actor.Do(ctx, a)
 		if m.To = r.clk.now(); what != "" {

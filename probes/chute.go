@@ -171,7 +171,7 @@ func plainError(err error) string {
 		err = u.Err
 	}
 	if errors.Is(err, context.Canceled) {
-		return "no answer in time"
+		return results.NoAnswer
 	}
 	return err.Error()
 }

@@ -218,6 +218,9 @@ func (f *fast) hit(fl *flight) results.Hit {
 	}
 	if x.Err != nil {
 		h.Err = x.Err.Error()
+		if errors.Is(x.Err, wire.ErrTimeout) {
+			h.Err = results.NoAnswer
+		}
 		if x.First != wire.Never {
 			h.Err = "reading the body: " + h.Err
 		}

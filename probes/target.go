@@ -39,6 +39,7 @@ type Gun struct {
 	to      *addresses
 	ids     atomic.Int32
 	cancel  context.CancelFunc
+	doubt   string   // why what is done to the store may be done to another one's; empty: it is proven
 	actor   Actor    // does what plans say is done to the server; nil: nobody
 	meeting *meeting // where a run waits for others before it begins; nil: it does not
 

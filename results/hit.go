@@ -83,6 +83,12 @@ type Hit struct {
 	Err        string // what went wrong; empty: nothing
 }
 
+// NoAnswer is the Err of a request that was given up after the target's timeout.
+const NoAnswer = "no answer in time"
+
+// GivenUp reports whether nobody had answered when the client gave up by itself.
+func (h *Hit) GivenUp() bool { return !h.Answered() && h.Err == NoAnswer }
+
 // Answered reports whether an answer came, so that First is a moment.
 func (h *Hit) Answered() bool { return h.First != Never }
 
@@ -110,16 +116,17 @@ const (
 
 // Mark is an event on the run's clock that is not a request.
 type Mark struct {
-	At   int64    `json:"at_ns"` // nanoseconds since the run's start: the last moment before it can have begun
-	To   int64    `json:"to_ns"` // the first moment at which it was surely over
-	Kind MarkKind `json:"kind"`
-	Size int64    `json:"size_ns,omitempty"` // nanoseconds; 0: does not apply
-	Seq  int64    `json:"seq,omitempty"`     // of the shot it belongs to; 0: none
-	Text string   `json:"text,omitempty"`    // for people
-	Act  string   `json:"act,omitempty"`     // of a clock or a fault: what was done, as scenarios.Act names it
-	On   string   `json:"on,omitempty"`      // to what it was done, as scenarios.Action says; empty: the server, all of it
-	Free string   `json:"free,omitempty"`    // of a fault: what may be another while it lasts and behind it, as scenarios.Expect names it; empty: nothing
-	Back bool     `json:"back,omitempty"`    // of a clock or a fault: it took back what another one did
+	At    int64    `json:"at_ns"` // nanoseconds since the run's start: the last moment before it can have begun
+	To    int64    `json:"to_ns"` // the first moment at which it was surely over
+	Kind  MarkKind `json:"kind"`
+	Size  int64    `json:"size_ns,omitempty"` // nanoseconds; 0: does not apply
+	Seq   int64    `json:"seq,omitempty"`     // of the shot it belongs to; 0: none
+	Text  string   `json:"text,omitempty"`    // for people
+	Act   string   `json:"act,omitempty"`     // of a clock or a fault: what was done, as scenarios.Act names it
+	On    string   `json:"on,omitempty"`      // to what it was done, as scenarios.Action says; empty: the server, all of it
+	Free  string   `json:"free,omitempty"`    // of a fault: what may be another while it lasts and behind it, as scenarios.Expect names it; empty: nothing
+	Back  bool     `json:"back,omitempty"`    // of a clock or a fault: it took back what another one did
+	Doubt string   `json:"doubt,omitempty"`   // of what was done to a store: why it is not proven that it is the server's; empty: it is proven, or does not matter
 }
 
 // Tears reports whether the client's clock did not show all the time that

@@ -205,6 +205,7 @@ func (s *session) act(ctx context.Context, a *acting, label string, actions []sc
 			return nil, err
 		}
 	}
+	s.proveStore(ctx, a.tools, label, actions)
 	if proven {
 		return ready, nil
 	}

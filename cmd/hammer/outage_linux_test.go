@@ -121,3 +121,19 @@ func TestSkewedNodesOverRedis(t *testing.T) {
 		})
 	}
 }
+
+// A process that is not the server's store is noticed, and what was done to it accuses
+// nobody.
+func TestAnotherStore(t *testing.T) {
+	s, other := overRedis(t, lab.Redis(t), "closed", 1), lab.Redis(t)
+	file := t.TempDir() + "/another.yaml"
+	text := fmt.Sprintf("target: %s/\nlimit: {burst: 5, rate: 5/s, key: \"header:X-Api-Key\"}\nphases:\n  - {name: pressure, pace: 20/s, for: 2s, keys: 1}\nactions:\n  - {at: 500ms, process: pause, on: store, for: 1s, expect: closed}\n", s.URL())
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, r := hammer(t, "run", file, "--store-pid", fmt.Sprint(other.PID()))
+	f, doubt := findingOf(r, assertions.CheckOutage), fmt.Sprintf("it is not proven that process %d (redis-server) is the store", other.PID())
+	if code != exitInconclusive || f.Status != results.Inconclusive || !strings.Contains(f.Text, doubt) {
+		t.Errorf("got exit code %d, %v: %s", code, f.Status, f.Text)
+	}
+}

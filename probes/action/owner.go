@@ -31,7 +31,7 @@ func AnsweredBy(address string) (all []Process) {
 	}
 	to = unmapped(to)
 	var ends []string // of our connections to it, the other end, as a link of /proc tells it
-	sockets, ours := tcpSockets(), holds("/proc/self")
+	sockets, ours := tcpSockets("/proc/self"), holds("/proc/self")
 	for _, own := range sockets {
 		if own.remote != to || !slices.Contains(ours, own.link) {
 			continue
@@ -73,9 +73,10 @@ type socket struct {
 	link          string
 }
 
-func tcpSockets() (all []socket) {
-	for _, name := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
-		text, err := os.ReadFile(name)
+// tcpSockets are those of the network namespace that a process is in.
+func tcpSockets(folder string) (all []socket) {
+	for _, name := range []string{"/net/tcp", "/net/tcp6"} {
+		text, err := os.ReadFile(folder + name)
 		if err != nil {
 			continue
 		}
