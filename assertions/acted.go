@@ -21,6 +21,7 @@ type acted struct {
 	undos []results.Mark
 	torn  []results.Mark // our own clock did not show all the time that passed, or the record has a hole
 	stuck []results.Mark // what was not taken back
+	freed bool           // what was refused wrongly behind moves of the clock is not shown to come from them
 	dates bool           // refusals tell moments as dates, which move with the wall clock
 }
 

@@ -45,6 +45,7 @@ func (j *Judge) causes(found []results.Finding) (causes []results.Cause) {
 			causes = []results.Cause{{ID: causeUnknown, Text: fmt.Sprintf("not known: the search itself failed, which is a fault of hammer: %v", p)}}
 		}
 	}()
+	j.acted.freed = freed(found) && !slices.ContainsFunc(j.limits, byWall)
 	for i, l := range j.limits {
 		broken := map[string]*results.Finding{}
 		for n := range found {
@@ -98,6 +99,7 @@ func (d *diagnosis) causes(requests int64) []results.Cause {
 	try(d.empty)
 	var fit []explanation
 	var equal bool
+	done := len(causes) > 0 && (causes[0].ID == CauseActed || causes[0].ID == CauseClock)
 	switch {
 	case len(causes) > 0:
 	case d.anyones():
@@ -137,6 +139,9 @@ func (d *diagnosis) causes(requests int64) []results.Cause {
 	if causes[0].ID == CauseMoment { // it says when, and explains nothing
 		causes[0].Only = false
 		causes[0].Text += fmt.Sprintf("; what it comes from is not known, none of %d explanations tried explains it", tried-1)
+	} else if done { // it was not held against what was not broken
+		causes[0].Explains, causes[0].Only = 0, false
+		causes[0].Text += fmt.Sprintf(" (all that was found broken in %s came behind what was done; whether it explains the others was not asked)", plural(held, "request"))
 	} else {
 		causes[0].Text += certainty(others, equal, tried, held, requests)
 	}

@@ -30,6 +30,9 @@ func (d *diagnosis) acts(list breaches) (c results.Cause, ok bool) {
 		return c, false
 	}
 	first := effects[0]
+	if d.acted.freed && first.mark.Kind == results.MarkClock && len(first.over) == 0 {
+		return c, false // no clock that was moved explains what was refused
+	}
 	c = results.Cause{ID: CauseActed}
 	if first.mark.Kind == results.MarkClock {
 		c.ID = CauseClock

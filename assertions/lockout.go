@@ -3,10 +3,8 @@ package assertions
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/ratehammer/ratehammer/results"
-	"github.com/ratehammer/ratehammer/scenarios"
 )
 
 // CheckLockout is the id of whether a move of the wall clock locks clients out.
@@ -19,6 +17,11 @@ type locked struct {
 	seqs    []int64  // the first such refusal of each
 	silence int64    // nanoseconds: the longest time without an admission, from the move on
 	ended   bool     // an admission ended that
+	wrong   int64    // requests that were refused wrongly
+	first   int64    // nanoseconds: when the first of them was sent
+	known   bool     // one of the clients was used before the move
+	family  string   // the kind of reckoning that does this; empty: none that is known
+	why     string   // it is not the move that did it; empty: it is
 }
 
 // lockout is the finding about all moves: the one that locked out for longest. The
@@ -36,23 +39,27 @@ func (a *aftermath) lockout() (f results.Finding, ok bool) {
 	l := a.limits[0]
 	f = results.Finding{Check: CheckLockout, Limit: l.Name, FromNS: clocks[0].At, ToNS: clocks[len(clocks)-1].To}
 	all := a.lockedOut(clocks)
+	told := slices.DeleteFunc(slices.Clone(all), func(x locked) bool { return x.why != "" })
 	switch {
 	case slices.ContainsFunc(a.limits, byWall):
 		f.Level, f.Text = results.Info, "not asked: windows may lie on the grid of the clock that was moved"
-	case slices.ContainsFunc(a.hits, func(h lived) bool { return h.wrong && h.sent < clocks[0].At }):
+	case slices.ContainsFunc(a.hits, func(h lived) bool { return h.wrong && h.first < clocks[0].At }):
 		f.Level, f.Text = results.Info, "not asked: clients were refused wrongly before the wall clock was moved"
 	case len(all) == 0:
 		f.Status, f.Text = results.Kept, fmt.Sprintf("nobody was refused wrongly behind %s of the wall clock", plural(int64(len(clocks)), "move"))
+	case len(told) == 0:
+		x := all[0]
+		f.Level, f.Text = results.Info, fmt.Sprintf("not asked: behind %s at %s %s refused wrongly (request %d, %s), and %s: the move is not shown to be the reason",
+			x.mark.Text, instant(x.mark.At), requestsWere(x.wrong), x.seqs[0], CheckLower, x.why)
 	default:
-		worst := slices.MaxFunc(all, func(x, y locked) int { return int(min(max(x.silence-y.silence, -1), 1)) })
-		a.tellLocked(&f, worst, len(all))
+		worst := slices.MaxFunc(told, func(x, y locked) int { return int(min(max(x.silence-y.silence, -1), 1)) })
+		a.tellLocked(&f, worst, len(told))
 	}
 	unmoved(&f, clocks)
 	return f, true
 }
 
 func (a *aftermath) tellLocked(f *results.Finding, x locked, moves int) {
-	l := a.limits[0]
 	f.Status, f.Seqs = results.Broken, x.seqs[:min(len(x.seqs), 8)]
 	f.FromNS, f.ToNS = x.mark.At, x.mark.At+x.silence
 	f.Got, f.Allowed, f.Unit = seconds(x.silence), 0, "seconds"
@@ -66,30 +73,14 @@ func (a *aftermath) tellLocked(f *results.Finding, x locked, moves int) {
 	if moves > 1 {
 		f.Text += fmt.Sprintf("; so behind %d moves of the clock", moves)
 	}
-	if family := familyOf(l, -x.mark.Size, x.silence); family != "" {
-		f.Text += "; " + family
+	if x.family != "" {
+		f.Text += "; " + x.family
 	}
 	f.Proof = fmt.Sprintf("request %d was refused although there was room for it at every moment at which that can have been decided (%s)", x.seqs[0], CheckLower)
 }
 
-// familyOf is what kind of reckoning is silent for so long behind a step back by d
-// nanoseconds; empty: none that is known. Asked tau before with L left, a bucket is so
-// for d - tau - (L-1)/r: between d less all that it may hold, and d and a token.
-func familyOf(l scenarios.Limit, d, silence int64) string {
-	token, fill, blur := int64(l.Token()), int64(l.Fill()), int64(150*time.Millisecond)
-	switch {
-	case d <= 0:
-		return ""
-	case silence > d+fill+token+blur:
-		return ""
-	case silence > d+token+blur:
-		return fmt.Sprintf("a step back by d locks windows, logs and keys that expire by the wall clock for d and what is left of a window, %s here at most", duration(d+int64(l.Rate.Per)))
-	case silence >= d-fill-blur && silence > 2*token:
-		return fmt.Sprintf("a step back by d locks a bucket on the wall clock for d - tau - (L-1)/r, %s here at most, where the time that passed may be less than nothing, where the latest stamp is kept, and where one moment is (GCRA)", duration(d+token))
-	case silence <= 2*token+blur:
-		return "a bucket on the wall clock whose level is cut off at nothing loses what it held, and one that takes less than nothing for nothing (max(0, dt), last = now) what came since it was last asked"
-	}
-	return ""
+func requestsWere(n int64) string {
+	return plural(n, "request") + " " + were(int(min(n, 2)))
 }
 
 // lockedOut are the moves behind which somebody was refused wrongly, until the next one.
@@ -113,7 +104,11 @@ func (a *aftermath) lockedOut(clocks []results.Mark) (all []locked) {
 				continue
 			}
 			x := &of[n]
-			x.mark = clocks[n]
+			if x.wrong++; x.mark.To == 0 {
+				x.mark, x.first = clocks[n], h.sent
+			}
+			x.first = min(x.first, h.sent)
+			x.known = x.known || byKey[key][0].sent < clocks[n].At
 			if !slices.Contains(x.keys, key) {
 				x.keys, x.seqs = append(x.keys, key), append(x.seqs, h.seq)
 			}
@@ -121,6 +116,9 @@ func (a *aftermath) lockedOut(clocks []results.Mark) (all []locked) {
 				x.silence, x.ended = silence, ended
 			}
 		}
+	}
+	for n := range of {
+		a.account(&of[n], byKey, clocks[:n+1])
 	}
 	return slices.DeleteFunc(of, func(x locked) bool { return len(x.keys) == 0 })
 }
@@ -140,6 +138,14 @@ func silenceAround(hits []lived, i int, from int64) (silence int64, ended bool) 
 		}
 	}
 	return silence, false
+}
+
+// freed reports whether clients were refused wrongly behind moves of the clock, and it is
+// not shown that these are the reason.
+func freed(found []results.Finding) bool {
+	return slices.ContainsFunc(found, func(f results.Finding) bool {
+		return f.Check == CheckLockout && f.Status != results.Broken
+	})
 }
 
 // tied takes back a lockout where the bound that it rests on was taken back.

@@ -161,12 +161,24 @@ func (a *acting) guardian() (g *action.Guardian, done func() error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	// Given twice a process would be stepped twice.
+	a.tools.PIDs, a.tools.Stores = distinct(a.tools.PIDs), distinct(a.tools.Stores)
 	tools := a.tools
 	tools.Dir = dir
 	if g, err = action.Start(exec.Command(self, guardianArgument), tools); err != nil {
 		return nil, nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return g, func() error { return errors.Join(g.Close(), os.RemoveAll(dir)) }, nil
+}
+
+// distinct are numbers without those that came before.
+func distinct(all []int) (some []int) {
+	for _, n := range all {
+		if !slices.Contains(some, n) {
+			some = append(some, n)
+		}
+	}
+	return some
 }
 
 // answers waits until the server that was started answers, as long as it is there.
