@@ -16,7 +16,7 @@ const annotationsMost = 10
 // of the build: what is broken as errors, advice and what stayed open as
 // warnings, and a run that was kept as a notice.
 func GitHub(w io.Writer, r *Report) error {
-	r = r.plain()
+	r = r.Plain()
 	var out strings.Builder
 	switch r.Status {
 	case results.Kept:

@@ -61,7 +61,7 @@ type (
 // what stayed open is an error where the run's exit code is not 0 because of it,
 // and skipped otherwise.
 func JUnit(w io.Writer, r *Report) error {
-	r = r.plain()
+	r = r.Plain()
 	all := cases(r)
 	n := counted(all)
 	whole := decimal(r.Run.LastedNS)

@@ -11,7 +11,7 @@ import (
 // Markdown writes a report as the summary of a CI job, or the text of an issue:
 // the answer, what to do, every finding, and the evidence folded away.
 func Markdown(w io.Writer, r *Report) error {
-	r = r.plain()
+	r = r.Plain()
 	m := &markdown{}
 	m.linef("## %s %s: %s", sign(r.Status), strings.ToUpper(r.Status.String()), mdText(r.Headline))
 	m.linef("")

@@ -9,10 +9,10 @@ import (
 	"github.com/ratehammer/ratehammer/results"
 )
 
-// plain is the report with nothing in it that would steer who reads it: header
+// Plain is the report with nothing in it that would steer who reads it: header
 // fields, keys and URLs come from outside, and a line break in one could begin a line
 // that a CI system takes for a command, or an escape paint over a terminal.
-func (r *Report) plain() *Report {
+func (r *Report) Plain() *Report {
 	out := *r
 	out.Headline, out.Target, out.Server = oneLine(r.Headline), oneLine(r.Target), oneLine(r.Server)
 	out.Folder, out.Recheck, out.Keys = oneLine(r.Folder), oneLine(r.Recheck), oneLine(r.Keys)
@@ -24,7 +24,7 @@ func (r *Report) plain() *Report {
 	out.Findings = slices.Clone(r.Findings)
 	for i := range out.Findings {
 		f := &out.Findings[i]
-		f.Limit, f.Key, f.Text, f.Proof, f.Recheck = oneLine(f.Limit), oneLine(f.Key), oneLine(f.Text), oneLine(f.Proof), oneLine(f.Recheck)
+		f.Check, f.Limit, f.Key, f.Text, f.Proof, f.Recheck = oneLine(f.Check), oneLine(f.Limit), oneLine(f.Key), oneLine(f.Text), oneLine(f.Proof), oneLine(f.Recheck)
 	}
 	out.Causes = slices.Clone(r.Causes)
 	for i := range out.Causes {

@@ -9,7 +9,7 @@ import (
 // TAP writes a report as the Test Anything Protocol, version 14: a test point for
 // each limit and assertion, and the evidence as its diagnostics.
 func TAP(w io.Writer, r *Report) error {
-	r = r.plain()
+	r = r.Plain()
 	all := cases(r)
 	var out strings.Builder
 	fmt.Fprintf(&out, "TAP version 14\n1..%d\n", len(all))

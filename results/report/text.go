@@ -26,7 +26,7 @@ const (
 
 // Text writes a report for a person. Its first line is the answer.
 func Text(w io.Writer, r *Report, s Style) error {
-	r = r.plain()
+	r = r.Plain()
 	if s.Width == 0 {
 		s.Width = 100
 	}

@@ -74,7 +74,7 @@ func Write(w io.Writer, s Source) error {
 		return err
 	}
 	hash := sha256.Sum256([]byte(script))
-	v := view{Report: s.Report, Glossary: append(words(), s.Glossary...), Style: template.CSS(style), Script: template.JS(script), Data: template.JS(data),
+	v := view{Report: s.Report.Plain(), Glossary: append(words(), s.Glossary...), Style: template.CSS(style), Script: template.JS(script), Data: template.JS(data),
 		Policy: fmt.Sprintf("default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'", base64.StdEncoding.EncodeToString(hash[:]))}
 	t, err := template.New("page.html").Funcs(functions()).ParseFS(assets, "assets/page.html")
 	if err != nil {

@@ -57,6 +57,9 @@ func burst(n int64) Source {
 		Latency: []Latency{{"admitted", false, 11, []int64{1e6, 1e6, 2e6, 2e6, 2e6, 3e6}}, {"admitted", true, 11, []int64{1e6, 2e6, 3e6, 3e6, 3e6, 4e6}}}}
 }
 
+// escape paints over a terminal that the page is printed on.
+const escape = "\x1b[31m"
+
 // hostile is a run whose every text is evil.
 func hostile() Source {
 	s := burst(30)
@@ -64,17 +67,18 @@ func hostile() Source {
 	r.Headline, r.Target, r.Server, r.Promise, r.Notes, r.Folder, r.Recheck, r.Keys = evil, evil, evil, []string{evil}, []string{evil}, evil, evil, evil
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		f.Check, f.Text, f.Proof, f.Limit, f.Key = "bound."+evil, evil, evil, evil, evil
+		f.Check, f.Text, f.Proof, f.Limit, f.Key = "bound."+evil, evil, evil, evil, evil+escape
 	}
 	r.Causes = []results.Cause{{Text: evil, Reasons: []string{evil}, AtNS: []int64{700e6}}}
-	r.Evidence[0][0].RetryAfter, r.Evidence[0][0].Err, r.Evidence[0][0].Key = evil, evil, evil
+	r.Evidence[0][0].RetryAfter, r.Evidence[0][0].Err, r.Evidence[0][0].Key = evil, evil, evil+escape
+	r.Headline += escape
 	s.Phases, s.Glossary = []string{evil}, []Term{{evil, evil}}
 	plain := s.Record
 	s.Record = func(f func(results.Block)) {
 		plain(func(b results.Block) {
 			for i := range b.Hits {
 				h := &b.Hits[i]
-				h.Key, h.RetryAfter, h.Err, h.Headers = evil, evil, evil, evil
+				h.Key, h.RetryAfter, h.Err, h.Headers = evil+escape, evil, evil, evil
 			}
 			for i := range b.Marks {
 				b.Marks[i].Text = evil
@@ -102,7 +106,7 @@ func TestPageIsOneFile(t *testing.T) {
 		for _, tt := range []struct {
 			what string
 			want int
-		}{{"<script", 2}, {"</script", 2}, {"<img", 0}, {"<link", 1}, {"src=\"", 0}, {"@import", 0}, {"url(", 0}, {"\x00", 0}} {
+		}{{"<script", 2}, {"</script", 2}, {"<img", 0}, {"<link", 1}, {"src=\"", 0}, {"@import", 0}, {"url(", 0}, {"\x00", 0}, {"\x1b", 0}} {
 			if got := strings.Count(text, tt.what); got != tt.want {
 				t.Errorf("%s: got %d of %q, want %d", name, got, tt.what, tt.want)
 			}
