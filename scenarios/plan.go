@@ -193,7 +193,7 @@ func (p *planner) phase(i int32, ph *Phase) error {
 // mostShots is how many requests can be planned, and mostStrands on how many keys of
 // phases, or at how many moments of their own: those are held in memory.
 const (
-	mostShots   = 1_000_000_000
+	mostShots   = 500_000_000
 	mostStrands = 5_000_000
 )
 
