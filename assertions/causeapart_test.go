@@ -1,7 +1,6 @@
 package assertions
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -78,8 +77,7 @@ func layeredOf(t *testing.T, limits []scenarios.Limit, rng *rand.Rand) *layered 
 
 // asksAll is the standard scenario for several limits.
 func asksAll(limits []scenarios.Limit, n virtual.Network, seed uint64) (sc scenarios.Scenario, most scenarios.Limit, c library.Circumstances) {
-	most = slices.MaxFunc(limits, func(a, b scenarios.Limit) int { return cmp.Compare(a.Size(), b.Size()) })
-	beside := slices.DeleteFunc(slices.Clone(limits), func(l scenarios.Limit) bool { return l.Name == most.Name })
+	most, beside := library.Lead(limits)
 	c = library.Circumstances{RTT: 2 * n.OneWay, Seed: seed, Beside: beside}
 	sc, _ = library.Standard(most, c)
 	sc.Limits = limits

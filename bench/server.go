@@ -26,8 +26,11 @@ type arrivals struct {
 
 var fine = []byte("HTTP/1.1 200 OK\r\nDate: Tue, 01 Dec 2026 14:00:00 GMT\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\nok\n")
 
-// listen starts a server.
-func listen() (*arrivals, string, error) {
+// listen starts a server that speaks HTTP/1.1.
+func listen() (*arrivals, string, error) { return listenFor((*arrivals).serve) }
+
+// listenFor starts a server, which serves each connection so.
+func listenFor(serve func(*arrivals, *net.TCPConn)) (*arrivals, string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, "", err
@@ -39,7 +42,7 @@ func listen() (*arrivals, string, error) {
 			if err != nil {
 				return
 			}
-			go a.serve(c.(*net.TCPConn))
+			go serve(a, c.(*net.TCPConn))
 		}
 	}()
 	return a, "http://" + l.Addr().String() + "/", nil

@@ -26,23 +26,7 @@ const (
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 // listenStreams starts a server that speaks HTTP/2 over plain TCP.
-func listenStreams() (*arrivals, string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, "", err
-	}
-	a := &arrivals{}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go a.streams(c.(*net.TCPConn))
-		}
-	}()
-	return a, "http://" + l.Addr().String() + "/", nil
-}
+func listenStreams() (*arrivals, string, error) { return listenFor((*arrivals).streams) }
 
 // streams serves a connection. A request is complete with its headers, and came when the
 // kernel had the last of the bytes that were read with it.
